@@ -90,7 +90,7 @@ impl Tape {
                     Kind::String
                 }
                 Some(b'-' | b'0'..=b'9') => {
-                    pos = scan::number(bytes, pos)?;
+                    pos = scan::number(bytes, pos)?.end;
                     Kind::Number
                 }
                 Some(b't') => {
@@ -196,7 +196,7 @@ impl Tape {
         let slot = &mut self.slots[open as usize];
         (slot.end, slot.next, slot.count) = (end as u32, next, count);
         if object && count > 1 {
-            let superseded = self.superseded(Value { text, tape: self, at: open });
+            let superseded = Self::superseded(Value { text, tape: self, at: open });
             self.slots[open as usize].count -= superseded.len() as u32;
             for key in superseded {
                 self.slots[key as usize].superseded = true;
@@ -205,7 +205,7 @@ impl Tape {
     }
 
     /// Returns the slots of the keys of `object` that a later member repeats.
-    fn superseded(&self, object: Value<'_>) -> Vec<u32> {
+    fn superseded(object: Value<'_>) -> Vec<u32> {
         let mut superseded = Vec::new();
         if object.len() <= 8 {
             for (i, member) in object.all_members().enumerate() {

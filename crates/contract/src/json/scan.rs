@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use wide::u8x16;
 
-use super::Fault;
+use super::{Fault, Number};
 
 /// A fault and the byte offset at which it stands.
 pub(crate) type At = (usize, Fault);
@@ -205,29 +205,52 @@ pub(crate) fn unescape_into(raw: &str, plain: &mut String) {
     plain.push_str(rest);
 }
 
-/// Scans the number that starts at `start` and returns the position after it.
+/// Where a number stands, and what its text is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Num {
+    pub(crate) start: usize,
+    /// After the digits before the point.
+    pub(crate) whole_end: usize,
+    pub(crate) end: usize,
+    pub(crate) exponent: bool,
+}
+
+impl Num {
+    /// Returns the number; `text` must be what was scanned.
+    pub(crate) fn number(self, text: &[u8]) -> Number<'_> {
+        Number::from_scanned(std::str::from_utf8(&text[self.start..self.end]).unwrap_or("0"))
+    }
+
+    /// Returns whether the text has neither a point nor an exponent.
+    pub(crate) fn is_plain(self) -> bool {
+        self.whole_end == self.end
+    }
+}
+
+/// Scans the number that starts at `start`.
 ///
 /// A number that ends at a byte that cannot follow one is left to the caller, who sees that byte.
 #[inline]
-pub(crate) fn number(text: &[u8], start: usize) -> Result<usize, At> {
+pub(crate) fn number(text: &[u8], start: usize) -> Result<Num, At> {
     let mut pos = start + usize::from(text[start] == b'-');
-    let whole = digits(text, pos);
-    if whole == pos {
+    let whole_end = digits(text, pos);
+    if whole_end == pos {
         return Err((pos, if pos < text.len() { Fault::Expected("a digit") } else { Fault::End }));
     }
-    if text[pos] == b'0' && whole > pos + 1 {
+    if text[pos] == b'0' && whole_end > pos + 1 {
         return Err((pos, Fault::LeadingZero));
     }
-    pos = whole;
+    pos = whole_end;
     if text.get(pos) == Some(&b'.') {
         pos = some_digits(text, pos + 1)?;
     }
-    if let Some(b'e' | b'E') = text.get(pos) {
+    let exponent = matches!(text.get(pos), Some(b'e' | b'E'));
+    if exponent {
         pos += 1;
         pos += usize::from(matches!(text.get(pos), Some(b'+' | b'-')));
         pos = some_digits(text, pos)?;
     }
-    Ok(pos)
+    Ok(Num { start, whole_end, end: pos, exponent })
 }
 
 fn digits(text: &[u8], mut pos: usize) -> usize {
@@ -355,7 +378,7 @@ mod tests {
     #[test]
     fn numbers_end_where_they_end() {
         for (text, end) in [("0,", 1), ("-0.5]", 4), ("12e+3}", 5), ("1E5", 3), ("10 ", 2)] {
-            assert_eq!(number(text.as_bytes(), 0), Ok(end), "{text}");
+            assert_eq!(number(text.as_bytes(), 0).map(|n| n.end), Ok(end), "{text}");
         }
         for text in ["-", "01", "1.", "1.e1", "1e", "1e+", "-a", ".5"] {
             assert!(number(text.as_bytes(), 0).is_err(), "{text}");

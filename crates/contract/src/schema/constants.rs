@@ -1,0 +1,91 @@
+//! The keywords `enum` and `const`: the values that are allowed.
+
+use super::names::Names;
+use crate::json::scan::{self, Num, Str};
+use crate::json::{Document, Kind, Number, Same, Tape, Value};
+
+/// The values that one `enum` or `const` allows, by kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Constants {
+    pub(crate) keyword: &'static str,
+    null: bool,
+    truth: [bool; 2],
+    strings: Names,
+    /// Sorted by value.
+    numbers: Vec<Box<str>>,
+    containers: Vec<Document>,
+    /// The values as written, cut to a readable length.
+    pub(crate) shown: String,
+}
+
+/// A message lists allowed values up to about this many characters.
+const SHOWN: usize = 120;
+
+impl Constants {
+    pub(crate) fn new<'d>(keyword: &'static str, values: impl Iterator<Item = Value<'d>>) -> Self {
+        let mut constants = Self { keyword, ..Self::default() };
+        for value in values {
+            match (value.kind(), value.as_str(), value.as_bool()) {
+                (_, Some(string), _) => {
+                    constants.strings.insert(string);
+                }
+                (_, _, Some(truth)) => constants.truth[usize::from(truth)] = true,
+                (Kind::Null, ..) => constants.null = true,
+                (Kind::Number, ..) => constants.numbers.push(value.text().into()),
+                _ => constants.containers.extend(Document::parse_with_depth(value.text().as_bytes(), usize::MAX)),
+            }
+            constants.show(value.text());
+        }
+        constants.numbers.sort_by(|a, b| Number::from_scanned(a).cmp(&Number::from_scanned(b)));
+        constants
+    }
+
+    fn show(&mut self, value: &str) {
+        if self.shown.ends_with('…') {
+            return;
+        }
+        if !self.shown.is_empty() {
+            self.shown.push_str(", ");
+        }
+        if self.shown.len() + value.len() > SHOWN {
+            self.shown.push('…');
+        } else {
+            self.shown.push_str(value);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn admits_string(&self, text: &[u8], string: Str, plain: &mut String) -> bool {
+        let raw = &text[string.start..string.end];
+        let Ok(raw) = std::str::from_utf8(raw) else { return false };
+        if !string.escaped {
+            return self.strings.get(raw).is_some();
+        }
+        plain.clear();
+        scan::unescape_into(raw, plain);
+        self.strings.get(plain).is_some()
+    }
+
+    pub(crate) fn admits_number(&self, text: &[u8], num: Num) -> bool {
+        let number = num.number(text);
+        self.numbers.binary_search_by(|constant| Number::from_scanned(constant).cmp(&number)).is_ok()
+    }
+
+    pub(crate) fn admits_bool(&self, truth: bool) -> bool {
+        self.truth[usize::from(truth)]
+    }
+
+    pub(crate) fn admits_null(&self) -> bool {
+        self.null
+    }
+
+    /// Returns whether the array or object that `text` is, which must be JSON, is one of the values.
+    pub(crate) fn admits_container(&self, text: &[u8], tape: &mut Tape, same: &mut Same) -> bool {
+        if self.containers.is_empty() {
+            return false;
+        }
+        let Ok(text) = std::str::from_utf8(text) else { return false };
+        let Ok(value) = tape.read(text, usize::MAX) else { return false };
+        self.containers.iter().any(|constant| same.values(constant.root(), value))
+    }
+}

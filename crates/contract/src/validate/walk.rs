@@ -1,0 +1,456 @@
+//! One walk over the bytes of a value, driven by the compiled schema; no document is built.
+//!
+//! The walk is the reader and the judge at once: it refuses what is not JSON and tells a [`Sink`]
+//! of every fault. It keeps its place on a stack of [`Frame`]s of its own, so that depth costs no
+//! program stack. A text that is not JSON outweighs a fault, so the walk goes on after one.
+//!
+//! Of members with one name the last counts. The walk meets the others first, so a sink must be able
+//! to take faults back: [`Report`](super::report::Report) does. A sink that keeps only a verdict
+//! is told by [`Sink::repeated`] that its verdict may be wrong, and the caller walks again.
+
+use super::Scratch;
+use crate::json::scan::{self, At, Chunk, Num, Str};
+use crate::json::{Fault, Kind};
+use crate::schema::{ANY, Constants, Fields, Node, NodeId, Schema, Types};
+
+/// Receives what the walk finds.
+pub(super) trait Sink {
+    /// Whether the sink wants to know places: else the walk keeps none.
+    const REPORTS: bool;
+
+    /// A value does not fulfil `node`.
+    fn fail(&mut self, place: &Place<'_>, node: NodeId, broken: Broken<'_>);
+
+    /// A member may be one of several of the same name, so that an earlier fault may not count.
+    fn repeated(&mut self);
+
+    /// A member starts whose raw name is `name`; `object` tells objects of one walk apart.
+    fn member(&mut self, object: usize, name: &[u8]);
+
+    /// The member that started last in `object` ends.
+    fn member_ends(&mut self, object: usize, name: &[u8]);
+}
+
+/// What is wrong with a value, as far as the walk knows without words.
+pub(super) enum Broken<'a> {
+    /// Its type is none of those allowed.
+    Type(Kind),
+    /// It has this many code points.
+    Length(u64),
+    Minimum,
+    Constant(&'a Constants),
+    /// The object lacks the member.
+    Required(&'a str),
+}
+
+/// Where a value stands: in `text` from `start` to `end`, below the containers of `frames`.
+pub(super) struct Place<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) text: &'a [u8],
+    pub(super) frames: &'a [Frame],
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A container that the walk is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    shape: Shape,
+    /// What the container itself must fulfil.
+    node: NodeId,
+    /// The node of the elements past the tuple.
+    items: NodeId,
+    /// The index of the element, or the place of the declared name that probably comes next.
+    index: u32,
+    /// The declared names met so far: a bit for each of the first 64.
+    seen: u64,
+    /// Where the bits of the names past 64 start in [`Scratch::seen`].
+    seen_more: usize,
+    start: usize,
+    /// The raw name of the member, if the sink reports.
+    name: (usize, usize),
+    /// Whether that name is declared.
+    declared: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// Around the whole value.
+    Outside,
+    Array,
+    /// An object no member of which is judged.
+    Free,
+    /// An object with declared names: the place of its fields.
+    Object(u32),
+}
+
+impl Frame {
+    const OUTSIDE: Self = Self {
+        shape: Shape::Outside,
+        node: ANY,
+        items: ANY,
+        index: 0,
+        seen: 0,
+        seen_more: 0,
+        start: 0,
+        name: (0, 0),
+        declared: false,
+    };
+
+    /// Returns what leads from the container to the value in it.
+    pub(super) fn token<'t>(&self, text: &'t [u8]) -> Token<'t> {
+        match self.shape {
+            Shape::Outside => Token::None,
+            Shape::Array => Token::Index(self.index),
+            Shape::Free | Shape::Object(_) => {
+                Token::Name { raw: &text[self.name.0..self.name.1], declared: self.declared }
+            }
+        }
+    }
+
+    pub(super) fn node(&self) -> NodeId {
+        self.node
+    }
+}
+
+/// What leads from a container to a value in it.
+pub(super) enum Token<'t> {
+    None,
+    Index(u32),
+    Name { raw: &'t [u8], declared: bool },
+}
+
+/// Walks over the value that starts at or after `start`, and returns the position after it.
+pub(super) fn walk<S: Sink>(
+    schema: &Schema,
+    root: NodeId,
+    text: &[u8],
+    start: usize,
+    depth: usize,
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Result<usize, At> {
+    scratch.frames.clear();
+    scratch.seen.clear();
+    Walk { schema, text, depth, scratch, sink, top: Frame::OUTSIDE }.value(root, start)
+}
+
+struct Walk<'a, S> {
+    schema: &'a Schema,
+    text: &'a [u8],
+    depth: usize,
+    scratch: &'a mut Scratch,
+    sink: &'a mut S,
+    /// The innermost container; those around it are in the scratch.
+    top: Frame,
+}
+
+impl<S: Sink> Walk<'_, S> {
+    fn value(&mut self, root: NodeId, start: usize) -> Result<usize, At> {
+        let text = self.text;
+        let mut id = root;
+        let mut pos = scan::space(text, start);
+        loop {
+            let node = &self.schema.nodes[id as usize];
+            match text.get(pos) {
+                Some(b'"') => {
+                    let string = scan::string(text, pos + 1)?;
+                    self.string(id, node, string);
+                    pos = string.end + 1;
+                }
+                Some(b'-' | b'0'..=b'9') => {
+                    let num = scan::number(text, pos)?;
+                    self.number(id, node, num);
+                    pos = num.end;
+                }
+                Some(b'{') => {
+                    self.open(id, node, Kind::Object, pos)?;
+                    pos = scan::space(text, pos + 1);
+                    if text.get(pos) != Some(&b'}') {
+                        (id, pos) = self.member(pos, "a name or `}`")?;
+                        continue;
+                    }
+                    pos = self.close(pos + 1);
+                }
+                Some(b'[') => {
+                    self.open(id, node, Kind::Array, pos)?;
+                    pos = scan::space(text, pos + 1);
+                    if text.get(pos) != Some(&b']') {
+                        id = self.element();
+                        continue;
+                    }
+                    pos = self.close(pos + 1);
+                }
+                Some(b't') => {
+                    let end = scan::literal(text, pos, "true")?;
+                    self.bool(id, node, pos, end, true);
+                    pos = end;
+                }
+                Some(b'f') => {
+                    let end = scan::literal(text, pos, "false")?;
+                    self.bool(id, node, pos, end, false);
+                    pos = end;
+                }
+                Some(b'n') => {
+                    let end = scan::literal(text, pos, "null")?;
+                    self.null(id, node, pos, end);
+                    pos = end;
+                }
+                _ => return Err(scan::expected(text, pos, "a value")),
+            }
+            // A value has ended: what comes next depends on the container it stands in.
+            loop {
+                let object = match self.top.shape {
+                    Shape::Outside => return Ok(pos),
+                    Shape::Array => false,
+                    Shape::Free | Shape::Object(_) => true,
+                };
+                if S::REPORTS && object {
+                    let (from, to) = self.top.name;
+                    self.sink.member_ends(self.top.start, &text[from..to]);
+                }
+                pos = scan::space(text, pos);
+                match (text.get(pos), object) {
+                    (Some(b','), true) => {
+                        pos = scan::space(text, pos + 1);
+                        (id, pos) = self.member(pos, "a name")?;
+                        break;
+                    }
+                    (Some(b','), false) => {
+                        pos = scan::space(text, pos + 1);
+                        self.top.index += 1;
+                        id = self.element();
+                        break;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => pos = self.close(pos + 1),
+                    (_, true) => return Err(scan::expected(text, pos, "`,` or `}`")),
+                    (_, false) => return Err(scan::expected(text, pos, "`,` or `]`")),
+                }
+            }
+        }
+    }
+
+    /// Enters a container that starts at `pos`.
+    #[inline]
+    fn open(&mut self, id: NodeId, node: &Node, kind: Kind, pos: usize) -> Result<(), At> {
+        if self.scratch.frames.len() == self.depth {
+            return Err((pos, Fault::Depth(self.depth)));
+        }
+        let object = kind == Kind::Object;
+        let fits = node.types.overlap(if object { Types::OBJECT } else { Types::ARRAY });
+        if !fits {
+            self.fail(id, pos, pos + 1, Broken::Type(kind));
+        }
+        // Inside a container of the wrong type nothing more is judged.
+        let node_id = if fits { id } else { ANY };
+        let mut frame = Frame { node: node_id, start: pos, ..Frame::OUTSIDE };
+        (frame.shape, frame.items) = match (object, node.fields) {
+            (false, _) => (Shape::Array, if fits { node.items } else { ANY }),
+            (true, Some(fields)) if fits => {
+                let names = self.schema.fields[fields as usize].names.len();
+                if names > 64 {
+                    frame.seen_more = self.scratch.seen.len();
+                    self.scratch.seen.resize(frame.seen_more + (names - 1) / 64, 0);
+                }
+                (Shape::Object(fields), ANY)
+            }
+            (true, _) => (Shape::Free, ANY),
+        };
+        self.scratch.frames.push(std::mem::replace(&mut self.top, frame));
+        Ok(())
+    }
+
+    /// Leaves the innermost container, which ends before `end`; returns `end`.
+    #[inline]
+    fn close(&mut self, end: usize) -> usize {
+        let closed = std::mem::replace(&mut self.top, self.scratch.frames.pop().unwrap_or(Frame::OUTSIDE));
+        if let Shape::Object(fields) = closed.shape {
+            let schema = self.schema;
+            let fields = &schema.fields[fields as usize];
+            let mut missing = fields.required.first().copied().unwrap_or(0) & !closed.seen;
+            let mut word = 0;
+            loop {
+                while missing != 0 {
+                    let place = word * 64 + missing.trailing_zeros() as usize;
+                    missing &= missing - 1;
+                    let name = fields.names.name(place as u32);
+                    self.fail(closed.node, closed.start, end, Broken::Required(name));
+                }
+                word += 1;
+                let Some(required) = fields.required.get(word) else { break };
+                missing = required & !self.scratch.seen[closed.seen_more + word - 1];
+            }
+            if fields.names.len() > 64 {
+                self.scratch.seen.truncate(closed.seen_more);
+            }
+        }
+        let node = &self.schema.nodes[closed.node as usize];
+        if !node.constants.is_empty() {
+            self.container_constants(closed, node, end);
+        }
+        end
+    }
+
+    #[cold]
+    fn container_constants(&mut self, closed: Frame, node: &Node, end: usize) {
+        for constants in &node.constants {
+            let Scratch { tape, same, .. } = self.scratch;
+            if !constants.admits_container(&self.text[closed.start..end], tape, same) {
+                self.fail(closed.node, closed.start, end, Broken::Constant(constants));
+            }
+        }
+    }
+
+    /// Returns the node of the array element that comes next.
+    #[inline]
+    fn element(&self) -> NodeId {
+        let node = &self.schema.nodes[self.top.node as usize];
+        if self.top.index < node.tuple_length { node.tuple + self.top.index } else { self.top.items }
+    }
+
+    /// Reads a name and its colon; returns the node of its value and where that starts.
+    #[inline]
+    fn member(&mut self, pos: usize, what: &'static str) -> Result<(NodeId, usize), At> {
+        let text = self.text;
+        if text.get(pos) != Some(&b'"') {
+            return Err(scan::expected(text, pos, what));
+        }
+        let start = pos + 1;
+        let (id, end) = match self.top.shape {
+            Shape::Object(fields) => {
+                let schema = self.schema;
+                self.declared(&schema.fields[fields as usize], start)?
+            }
+            _ => (ANY, scan::string(text, start)?.end),
+        };
+        if S::REPORTS {
+            self.top.name = (start, end);
+            self.sink.member(self.top.start, &text[start..end]);
+        }
+        let mut pos = end + 1;
+        if text.get(pos) != Some(&b':') {
+            pos = scan::space(text, pos);
+            if text.get(pos) != Some(&b':') {
+                return Err(scan::expected(text, pos, "`:`"));
+            }
+        }
+        Ok((id, scan::space(text, pos + 1)))
+    }
+
+    /// Finds the name at `start` among the declared ones; returns its node and its closing quote.
+    #[inline]
+    fn declared(&mut self, fields: &Fields, start: usize) -> Result<(NodeId, usize), At> {
+        // Members mostly come in the order of the schema, some left out.
+        let chunk = Chunk::at(self.text, start);
+        let guess = self.top.index;
+        let guessed =
+            (guess..guess + 2).find_map(|place| Some((place, fields.names.stands_at(place, chunk, self.text, start)?)));
+        let (place, end) = match guessed {
+            Some((place, end)) => (Some(place), end),
+            None => self.look_up(fields, start)?,
+        };
+        self.top.declared = place.is_some();
+        let Some(place) = place else {
+            if fields.judges_additional() {
+                self.sink.repeated();
+            }
+            return Ok((fields.additional, end));
+        };
+        self.top.index = place + 1;
+        let (word, bit) = (place as usize / 64, 1 << (place % 64));
+        let seen = if word == 0 { &mut self.top.seen } else { &mut self.scratch.seen[self.top.seen_more + word - 1] };
+        if *seen & bit != 0 {
+            self.sink.repeated();
+        }
+        *seen |= bit;
+        Ok((fields.nodes[place as usize], end))
+    }
+
+    fn look_up(&mut self, fields: &Fields, start: usize) -> Result<(Option<u32>, usize), At> {
+        let string = scan::string(self.text, start)?;
+        let raw = std::str::from_utf8(&self.text[start..string.end]).unwrap_or_default();
+        let place = if string.escaped {
+            let plain = &mut self.scratch.plain;
+            plain.clear();
+            scan::unescape_into(raw, plain);
+            fields.names.get(plain)
+        } else {
+            fields.names.get(raw)
+        };
+        Ok((place, string.end))
+    }
+
+    #[inline]
+    fn string(&mut self, id: NodeId, node: &Node, string: Str) {
+        let (start, end) = (string.start - 1, string.end + 1);
+        if !node.types.overlap(Types::STRING) {
+            return self.fail(id, start, end, Broken::Type(Kind::String));
+        }
+        if node.bounded {
+            let length = string.code_points(self.text) as u64;
+            if length < node.min_length || length > node.max_length {
+                self.fail(id, start, end, Broken::Length(length));
+            }
+        }
+        for constants in &node.constants {
+            if !constants.admits_string(self.text, string, &mut self.scratch.plain) {
+                self.fail(id, start, end, Broken::Constant(constants));
+            }
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, id: NodeId, node: &Node, num: Num) {
+        if !node.types.contain(Types::NUMBER) {
+            let fits = node.types.overlap(Types::INTEGER) && (num.is_plain() || num.number(self.text).is_integral());
+            if !fits {
+                return self.fail(id, num.start, num.end, Broken::Type(Kind::Number));
+            }
+        }
+        if let Some(minimum) = &node.minimum
+            && !minimum.admits(self.text, num)
+        {
+            self.fail(id, num.start, num.end, Broken::Minimum);
+        }
+        for constants in &node.constants {
+            if !constants.admits_number(self.text, num) {
+                self.fail(id, num.start, num.end, Broken::Constant(constants));
+            }
+        }
+    }
+
+    #[inline]
+    fn bool(&mut self, id: NodeId, node: &Node, start: usize, end: usize, truth: bool) {
+        if !node.types.overlap(Types::BOOLEAN) {
+            return self.fail(id, start, end, Broken::Type(Kind::Bool));
+        }
+        for constants in &node.constants {
+            if !constants.admits_bool(truth) {
+                self.fail(id, start, end, Broken::Constant(constants));
+            }
+        }
+    }
+
+    #[inline]
+    fn null(&mut self, id: NodeId, node: &Node, start: usize, end: usize) {
+        if !node.types.overlap(Types::NULL) {
+            return self.fail(id, start, end, Broken::Type(Kind::Null));
+        }
+        for constants in &node.constants {
+            if !constants.admits_null() {
+                self.fail(id, start, end, Broken::Constant(constants));
+            }
+        }
+    }
+
+    fn fail(&mut self, node: NodeId, start: usize, end: usize, broken: Broken<'_>) {
+        if S::REPORTS {
+            self.scratch.frames.push(self.top);
+        }
+        let place = Place { schema: self.schema, text: self.text, frames: &self.scratch.frames, start, end };
+        self.sink.fail(&place, node, broken);
+        if S::REPORTS {
+            self.scratch.frames.pop();
+        }
+    }
+}
