@@ -5,11 +5,9 @@
 //! allocation a message.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use crate::json::scan::{self, At, Str};
@@ -207,7 +205,9 @@ pub struct Message<'t> {
 /// ```
 pub struct Checker<P> {
     provider: P,
-    schemas: HashMap<Box<str>, Arc<Schema>, RandomState>,
+    /// The URNs looked up so far, and their schemas.
+    urns: Names,
+    schemas: Vec<Arc<Schema>>,
     names: Names,
     depth: usize,
 }
@@ -247,7 +247,7 @@ impl<P: Provider> Checker<P> {
         for name in MEMBERS {
             names.insert(name);
         }
-        Self { provider, schemas: HashMap::default(), names, depth }
+        Self { provider, urns: Names::default(), schemas: Vec::new(), names, depth }
     }
 
     /// Returns whether the envelope is well-formed and its data, if its URN has a schema, valid.
@@ -282,11 +282,15 @@ impl<P: Provider> Checker<P> {
 
     /// Returns the schema of `urn`, from the provider the first time.
     fn schema(&mut self, urn: &str) -> Result<Option<&Schema>, ProviderError> {
-        if !self.schemas.contains_key(urn) {
-            let Some(schema) = self.provider.schema(urn)? else { return Ok(None) };
-            self.schemas.insert(urn.into(), schema);
-        }
-        Ok(self.schemas.get(urn).map(|schema| &**schema))
+        let place = match self.urns.get(urn) {
+            Some(place) => place,
+            None => {
+                let Some(schema) = self.provider.schema(urn)? else { return Ok(None) };
+                self.schemas.push(schema);
+                self.urns.insert(urn)
+            }
+        };
+        Ok(Some(&self.schemas[place as usize]))
     }
 
     fn verdict<'t>(&mut self, text: &'t [u8], scratch: &mut Scratch) -> (Option<Cow<'t, str>>, Result<Verdict, At>) {
@@ -340,7 +344,6 @@ impl<P: Provider> Checker<P> {
             return Ok(Err(kind(text[pos])));
         }
         let mut parts = Parts::default();
-        let mut guess = 0;
         pos = scan::space(text, pos + 1);
         if text.get(pos) == Some(&b'}') {
             ends(text, pos + 1)?;
@@ -350,8 +353,7 @@ impl<P: Provider> Checker<P> {
             if text.get(pos) != Some(&b'"') {
                 return Err(scan::expected(text, pos, "a name"));
             }
-            let (name, end) = self.name(text, pos + 1, guess)?;
-            guess = name.map_or(guess, |name| name + 1);
+            let (name, end) = self.name(text, pos + 1, scratch)?;
             pos = scan::space(text, end + 1);
             if text.get(pos) != Some(&b':') {
                 return Err(scan::expected(text, pos, "`:`"));
@@ -386,12 +388,9 @@ impl<P: Provider> Checker<P> {
     }
 
     /// Returns which of [`MEMBERS`] the name at `start` is, and where its closing quote is.
-    fn name(&self, text: &[u8], start: usize, guess: u32) -> Result<(Option<u32>, usize), At> {
-        if let Some(end) = self.names.stands_at(guess, scan::Chunk::at(text, start), text, start) {
-            return Ok((Some(guess), end));
-        }
+    fn name(&self, text: &[u8], start: usize, scratch: &mut Scratch) -> Result<(Option<u32>, usize), At> {
         let string = scan::string(text, start)?;
-        Ok((self.names.get(&plain(text, string)), string.end))
+        Ok((self.names.find(text, string, &mut scratch.plain), string.end))
     }
 
     /// Reads over `data`, judging it where the `job` before it has a schema; returns its end.

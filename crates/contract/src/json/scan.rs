@@ -64,8 +64,15 @@ fn hex4(text: &[u8], at: usize) -> Option<u16> {
 }
 
 /// Returns the first position from `pos` on that is no white space.
-#[inline]
-pub(crate) fn space(text: &[u8], mut pos: usize) -> usize {
+#[inline(always)]
+pub(crate) fn space(text: &[u8], pos: usize) -> usize {
+    match text.get(pos) {
+        Some(b'!'..) | None => pos,
+        Some(_) => more_space(text, pos),
+    }
+}
+
+fn more_space(text: &[u8], mut pos: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = text.get(pos) {
         pos += 1;
     }
@@ -73,8 +80,27 @@ pub(crate) fn space(text: &[u8], mut pos: usize) -> usize {
 }
 
 /// Scans a string whose first byte after the opening quote is at `start`.
-#[inline]
+#[inline(always)]
 pub(crate) fn string(text: &[u8], start: usize) -> Result<Str, At> {
+    string_from(text, start, Chunk::at(text, start))
+}
+
+/// Scans a string whose first byte after the opening quote is at `start`, as is `chunk`.
+#[inline(always)]
+pub(crate) fn string_from(text: &[u8], start: usize, chunk: Chunk) -> Result<Str, At> {
+    let special = chunk.special();
+    if special != 0 {
+        let length = special.trailing_zeros();
+        let end = start + length as usize;
+        if text.get(end) == Some(&b'"') && chunk.high() & ((1 << length) - 1) == 0 {
+            return Ok(Str { start, end, escaped: false, ascii: true });
+        }
+    }
+    long_string(text, start)
+}
+
+/// Scans a string that is long or not plain.
+fn long_string(text: &[u8], start: usize) -> Result<Str, At> {
     let mut pos = start;
     let mut high = 0;
     loop {
@@ -230,8 +256,31 @@ impl Num {
 /// Scans the number that starts at `start`.
 ///
 /// A number that ends at a byte that cannot follow one is left to the caller, who sees that byte.
-#[inline]
+#[inline(always)]
 pub(crate) fn number(text: &[u8], start: usize) -> Result<Num, At> {
+    let chunk = Chunk::at(text, start);
+    let digits = chunk.digits();
+    let sign = u32::from(text[start] == b'-');
+    let whole = sign + (digits >> sign).trailing_ones();
+    let mut end = whole;
+    if text.get(start + end as usize) == Some(&b'.') {
+        end += 1 + (digits >> (whole + 1)).trailing_ones();
+        if end == whole + 1 {
+            return long_number(text, start);
+        }
+    }
+    // Digits up to the end of the chunk may go on after it.
+    let goes_on = end >= 16 || matches!(text.get(start + end as usize), Some(b'e' | b'E'));
+    let leading_zero = whole > sign + 1 && text[start + sign as usize] == b'0';
+    if goes_on || leading_zero || whole == sign {
+        return long_number(text, start);
+    }
+    let (whole_end, end) = (start + whole as usize, start + end as usize);
+    Ok(Num { start, whole_end, end, exponent: false })
+}
+
+/// Scans a number that is long, has an exponent, or is none.
+fn long_number(text: &[u8], start: usize) -> Result<Num, At> {
     let mut pos = start + usize::from(text[start] == b'-');
     let whole_end = digits(text, pos);
     if whole_end == pos {
@@ -297,7 +346,7 @@ pub(crate) fn expected(text: &[u8], pos: usize, what: &'static str) -> At {
 pub(crate) struct Chunk(u8x16);
 
 impl Chunk {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(text: &[u8], pos: usize) -> Self {
         match text.get(pos..).and_then(<[u8]>::first_chunk) {
             Some(&bytes) => Self(u8x16::new(bytes)),
@@ -314,7 +363,7 @@ impl Chunk {
     }
 
     /// Returns a bit for each byte that ends a plain stretch of a string: `"`, `\` and controls.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn special(self) -> u32 {
         let quote = self.0.simd_eq(u8x16::splat(b'"'));
         let escape = self.0.simd_eq(u8x16::splat(b'\\'));
@@ -322,14 +371,21 @@ impl Chunk {
         (quote | escape | control).to_bitmask()
     }
 
+    /// Returns a bit for each byte that is a digit.
+    #[inline(always)]
+    fn digits(self) -> u32 {
+        let value = self.0 - u8x16::splat(b'0');
+        value.min(u8x16::splat(9)).simd_eq(value).to_bitmask()
+    }
+
     /// Returns a bit for each byte that is not ASCII.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn high(self) -> u32 {
         self.0.to_bitmask()
     }
 
     /// Returns a bit for each byte that equals the byte of `other` at its place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn equal(self, other: u8x16) -> u32 {
         self.0.simd_eq(other).to_bitmask()
     }

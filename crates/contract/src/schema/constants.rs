@@ -1,7 +1,7 @@
 //! The keywords `enum` and `const`: the values that are allowed.
 
 use super::names::Names;
-use crate::json::scan::{self, Num, Str};
+use crate::json::scan::{Num, Str};
 use crate::json::{Document, Kind, Number, Same, Tape, Value};
 
 /// The values that one `enum` or `const` allows, by kind.
@@ -56,14 +56,7 @@ impl Constants {
 
     #[inline]
     pub(crate) fn admits_string(&self, text: &[u8], string: Str, plain: &mut String) -> bool {
-        let raw = &text[string.start..string.end];
-        let Ok(raw) = std::str::from_utf8(raw) else { return false };
-        if !string.escaped {
-            return self.strings.get(raw).is_some();
-        }
-        plain.clear();
-        scan::unescape_into(raw, plain);
-        self.strings.get(plain).is_some()
+        self.strings.find(text, string, plain).is_some()
     }
 
     pub(crate) fn admits_number(&self, text: &[u8], num: Num) -> bool {

@@ -24,7 +24,7 @@ use walk::{Broken, Frame, Place, Sink, walk};
 pub(crate) struct Scratch {
     frames: Vec<Frame>,
     seen: Vec<u64>,
-    plain: String,
+    pub(crate) plain: String,
     tape: Tape,
     same: Same,
 }

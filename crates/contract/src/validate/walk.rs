@@ -9,7 +9,7 @@
 //! is told by [`Sink::repeated`] that its verdict may be wrong, and the caller walks again.
 
 use super::Scratch;
-use crate::json::scan::{self, At, Chunk, Num, Str};
+use crate::json::scan::{self, At, Num, Str};
 use crate::json::{Fault, Kind};
 use crate::schema::{ANY, Constants, Fields, Node, NodeId, Schema, Types};
 
@@ -60,7 +60,7 @@ pub(crate) struct Frame {
     node: NodeId,
     /// The node of the elements past the tuple.
     items: NodeId,
-    /// The index of the element, or the place of the declared name that probably comes next.
+    /// The index of the element.
     index: u32,
     /// The declared names met so far: a bit for each of the first 64.
     seen: u64,
@@ -340,15 +340,8 @@ impl<S: Sink> Walk<'_, S> {
     /// Finds the name at `start` among the declared ones; returns its node and its closing quote.
     #[inline]
     fn declared(&mut self, fields: &Fields, start: usize) -> Result<(NodeId, usize), At> {
-        // Members mostly come in the order of the schema, some left out.
-        let chunk = Chunk::at(self.text, start);
-        let guess = self.top.index;
-        let guessed =
-            (guess..guess + 2).find_map(|place| Some((place, fields.names.stands_at(place, chunk, self.text, start)?)));
-        let (place, end) = match guessed {
-            Some((place, end)) => (Some(place), end),
-            None => self.look_up(fields, start)?,
-        };
+        let string = scan::string(self.text, start)?;
+        let (place, end) = (fields.names.find(self.text, string, &mut self.scratch.plain), string.end);
         self.top.declared = place.is_some();
         let Some(place) = place else {
             if fields.judges_additional() {
@@ -356,7 +349,6 @@ impl<S: Sink> Walk<'_, S> {
             }
             return Ok((fields.additional, end));
         };
-        self.top.index = place + 1;
         let (word, bit) = (place as usize / 64, 1 << (place % 64));
         let seen = if word == 0 { &mut self.top.seen } else { &mut self.scratch.seen[self.top.seen_more + word - 1] };
         if *seen & bit != 0 {
@@ -364,20 +356,6 @@ impl<S: Sink> Walk<'_, S> {
         }
         *seen |= bit;
         Ok((fields.nodes[place as usize], end))
-    }
-
-    fn look_up(&mut self, fields: &Fields, start: usize) -> Result<(Option<u32>, usize), At> {
-        let string = scan::string(self.text, start)?;
-        let raw = std::str::from_utf8(&self.text[start..string.end]).unwrap_or_default();
-        let place = if string.escaped {
-            let plain = &mut self.scratch.plain;
-            plain.clear();
-            scan::unescape_into(raw, plain);
-            fields.names.get(plain)
-        } else {
-            fields.names.get(raw)
-        };
-        Ok((place, string.end))
     }
 
     #[inline]
