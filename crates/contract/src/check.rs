@@ -141,14 +141,14 @@ pub fn check_value(
 pub fn validate(provider: &(impl Provider + ?Sized), envelope: &[u8]) -> Result<Checked, CheckError> {
     let mut checker = Checker::new(provider);
     let message = checker.check(envelope);
-    let urn = || message.urn.as_deref().unwrap_or_default().to_owned();
+    let urn = message.urn().unwrap_or_default().into_owned();
     match message.outcome {
         Outcome::Valid => Ok(Checked::Valid),
         Outcome::Unregistered => Ok(Checked::Unregistered),
         Outcome::NoUrn => Ok(Checked::NoUrn),
-        Outcome::Invalid(violations) => Err(CheckError::InvalidPayload { urn: urn(), violations }),
+        Outcome::Invalid(violations) => Err(CheckError::InvalidPayload { urn, violations }),
         Outcome::Malformed(malformed) => Err(malformed.into()),
-        Outcome::Lookup(source) => Err(CheckError::Lookup { urn: urn(), source }),
+        Outcome::Lookup(source) => Err(CheckError::Lookup { urn, source }),
     }
 }
 
@@ -187,10 +187,18 @@ pub fn wrap<T, E>(
 /// A message that was looked at.
 #[derive(Debug)]
 pub struct Message<'t> {
-    /// Its URN, if it carries one.
-    pub urn: Option<Cow<'t, str>>,
+    envelope: &'t [u8],
+    urn: Option<Str>,
     /// What it turned out to be.
     pub outcome: Outcome,
+}
+
+impl<'t> Message<'t> {
+    /// Returns its URN, if it carries one.
+    #[must_use]
+    pub fn urn(&self) -> Option<Cow<'t, str>> {
+        self.urn.map(|urn| plain(self.envelope, urn))
+    }
 }
 
 /// Checks envelope after envelope. Keeps the schemas that it has looked up, so a change at the
@@ -270,46 +278,45 @@ impl<P: Provider> Checker<P> {
             let outcome = match verdict {
                 Ok(Verdict::Known(outcome)) => outcome,
                 Ok(Verdict::Valid) => Outcome::Valid,
-                Ok(Verdict::Invalid(data)) => match urn.as_deref().map(|urn| self.schema(urn)) {
+                Ok(Verdict::Invalid(data)) => match urn.map(|urn| self.schema(envelope, urn, scratch)) {
                     Some(Ok(Some(schema))) => explain_data(schema, envelope, data, depth, scratch),
                     _ => Outcome::Unregistered,
                 },
                 Err(at) => Outcome::Malformed(ReadError::new(envelope, at).into()),
             };
-            Message { urn, outcome }
+            Message { envelope, urn, outcome }
         })
     }
 
-    /// Returns the schema of `urn`, from the provider the first time.
-    fn schema(&mut self, urn: &str) -> Result<Option<&Schema>, ProviderError> {
-        let place = match self.urns.get(urn) {
+    /// Returns the schema of the URN at `urn`, from the provider the first time.
+    fn schema(&mut self, text: &[u8], urn: Str, scratch: &mut Scratch) -> Result<Option<&Schema>, ProviderError> {
+        let place = match self.urns.find(text, urn, &mut scratch.plain) {
             Some(place) => place,
             None => {
-                let Some(schema) = self.provider.schema(urn)? else { return Ok(None) };
+                let urn = plain(text, urn);
+                let Some(schema) = self.provider.schema(&urn)? else { return Ok(None) };
                 self.schemas.push(schema);
-                self.urns.insert(urn)
+                self.urns.insert(&urn)
             }
         };
         Ok(Some(&self.schemas[place as usize]))
     }
 
-    fn verdict<'t>(&mut self, text: &'t [u8], scratch: &mut Scratch) -> (Option<Cow<'t, str>>, Result<Verdict, At>) {
+    fn verdict(&mut self, text: &[u8], scratch: &mut Scratch) -> (Option<Str>, Result<Verdict, At>) {
         let parts = match self.parts(text, scratch) {
             Ok(Ok(parts)) => parts,
             Ok(Err(found)) => return (None, Ok(Verdict::Known(not_an_object("the message", found)))),
             Err(at) => return (None, Err(at)),
         };
-        let urn =
-            [parts.job, parts.urn].into_iter().flatten().map(|string| plain(text, string)).find(|urn| !is_blank(urn));
-        let verdict = self.data_verdict(text, &parts, urn.as_deref(), scratch);
-        (urn, verdict)
+        let urn = [parts.job, parts.urn].into_iter().flatten().find(|urn| !is_blank(text, *urn));
+        (urn, self.data_verdict(text, &parts, urn, scratch))
     }
 
     fn data_verdict(
         &mut self,
         text: &[u8],
         parts: &Parts,
-        urn: Option<&str>,
+        urn: Option<Str>,
         scratch: &mut Scratch,
     ) -> Result<Verdict, At> {
         let data = parts.data.clone().filter(|data| text[data.start] != b'n');
@@ -321,7 +328,7 @@ impl<P: Provider> Checker<P> {
             valid
         } else {
             let depth = self.depth.saturating_sub(1);
-            match self.schema(urn) {
+            match self.schema(text, urn, scratch) {
                 Err(error) => return Ok(Verdict::Known(Outcome::Lookup(error))),
                 Ok(None) => return Ok(Verdict::Known(Outcome::Unregistered)),
                 Ok(Some(schema)) => match &data {
@@ -399,9 +406,8 @@ impl<P: Provider> Checker<P> {
         parts.judged = None;
         if let Some(job) = parts.job
             && text.get(start) == Some(&b'{')
-            && let urn = plain(text, job)
-            && !is_blank(&urn)
-            && let Ok(Some(schema)) = self.schema(&urn)
+            && !is_blank(text, job)
+            && let Ok(Some(schema)) = self.schema(text, job, scratch)
         {
             let (valid, end) = judge(schema, text, start, depth, scratch)?;
             parts.judged = Some(valid);
@@ -431,8 +437,12 @@ fn plain(text: &[u8], string: Str) -> Cow<'_, str> {
 }
 
 /// Blank means ASCII white space only, with vertical tab and form feed.
-fn is_blank(urn: &str) -> bool {
-    urn.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r'))
+fn is_blank(text: &[u8], string: Str) -> bool {
+    let blank = |b: u8| matches!(b, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r');
+    match text[string.start] {
+        b'!'.. if !string.escaped && string.start < string.end => false,
+        _ => plain(text, string).bytes().all(blank),
+    }
 }
 
 /// Returns the kind of the JSON value that starts with `first`.

@@ -14,7 +14,7 @@ use super::{Fault, Number};
 pub(crate) type At = (usize, Fault);
 
 /// Where a string ends, and what is known of its content.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Str {
     /// The first byte after the opening quote.
     pub(crate) start: usize,
@@ -341,6 +341,18 @@ pub(crate) fn expected(text: &[u8], pos: usize, what: &'static str) -> At {
     }
 }
 
+/// The bits of two words that hold the first bytes, by how many they are.
+const KEEP: [[u64; 2]; 17] = {
+    let mut keep = [[u64::MAX; 2]; 17];
+    let mut length = 0;
+    while length < 16 {
+        keep[length] =
+            if length < 8 { [(1 << (8 * length)) - 1, 0] } else { [u64::MAX, (1 << (8 * (length - 8))) - 1] };
+        length += 1;
+    }
+    keep
+};
+
 /// Sixteen bytes of the text, zeros past its end: a zero is special, so that every scan stops there.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunk(u8x16);
@@ -369,6 +381,15 @@ impl Chunk {
         let escape = self.0.simd_eq(u8x16::splat(b'\\'));
         let control = self.0.min(u8x16::splat(0x1F)).simd_eq(self.0);
         (quote | escape | control).to_bitmask()
+    }
+
+    /// Returns the first `length` bytes, at most 16, as two little-endian words filled up with zeros.
+    #[inline(always)]
+    pub(crate) fn words(self, length: usize) -> [u64; 2] {
+        let bytes = self.0.to_array();
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let [low, high] = KEEP[length.min(16)];
+        [word(0) & low, word(8) & high]
     }
 
     /// Returns a bit for each byte that is a digit.

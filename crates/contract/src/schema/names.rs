@@ -60,9 +60,10 @@ impl Names {
     }
 
     fn link(&mut self, place: u32) {
-        let mut slot = self.slot(self.name(place).as_bytes());
+        let name = self.name(place).as_bytes();
+        let mut slot = self.slot(Chunk::at(name, 0), name);
         while self.slots[slot] != 0 {
-            slot = (slot + 1) % self.slots.len();
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
         self.slots[slot] = place + 1;
     }
@@ -77,7 +78,7 @@ impl Names {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
-        self.probe(name.as_bytes(), |known| *known.text == *name)
+        self.probe(Chunk::at(name.as_bytes(), 0), name.as_bytes(), |known| *known.text == *name)
     }
 
     /// Returns the place of the name at `start` in `text`, which a quote at `end` must follow, and
@@ -85,7 +86,7 @@ impl Names {
     #[inline]
     fn find_plain(&self, chunk: Chunk, text: &[u8], start: usize, end: usize) -> Option<u32> {
         let name = &text[start..end];
-        self.probe(name, |known| {
+        self.probe(chunk, name, |known| {
             chunk.equal(known.head) & known.mask == known.mask && (name.len() < 16 || known.text.as_bytes() == name)
         })
     }
@@ -101,30 +102,27 @@ impl Names {
         self.find_plain(Chunk::at(text, string.start), text, string.start, string.end)
     }
 
-    #[inline]
-    fn probe(&self, name: &[u8], is_it: impl Fn(&Name) -> bool) -> Option<u32> {
-        let mut slot = self.slot(name);
+    #[inline(always)]
+    fn probe(&self, chunk: Chunk, name: &[u8], is_it: impl Fn(&Name) -> bool) -> Option<u32> {
+        let mut slot = self.slot(chunk, name);
         loop {
             let place = self.slots[slot].checked_sub(1)?;
             if is_it(&self.list[place as usize]) {
                 return Some(place);
             }
-            slot = (slot + 1) % self.slots.len();
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 
-    #[inline]
-    fn slot(&self, name: &[u8]) -> usize {
-        let (low, high) = match name.len() {
-            8.. => (word(name, 0), word(name, name.len() - 8)),
-            4..8 => (half(name, 0), half(name, name.len() - 4)),
-            1..4 => (u64::from(name[0]) << 8 | u64::from(name[name.len() / 2]), u64::from(name[name.len() - 1])),
-            0 => (0, 0),
-        };
+    /// Returns where to look for `name` first; `chunk` must hold its beginning.
+    #[inline(always)]
+    fn slot(&self, chunk: Chunk, name: &[u8]) -> usize {
+        let [low, high] = chunk.words(name.len());
         let mut hash = fold(low ^ self.seeds[0], high ^ self.seeds[1] ^ name.len() as u64);
         if name.len() > 16 {
-            for at in (8..name.len() - 8).step_by(8) {
-                hash = fold(hash ^ self.seeds[0], word(name, at) ^ self.seeds[1]);
+            for part in name[16..].chunks(8) {
+                let word = part.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                hash = fold(hash ^ self.seeds[0], word ^ self.seeds[1]);
             }
         }
         hash as usize & (self.slots.len() - 1)
@@ -135,14 +133,6 @@ impl Names {
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
-}
-
-fn word(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-fn half(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
 }
 
 #[cfg(test)]

@@ -130,9 +130,16 @@ pub(super) fn walk<S: Sink>(
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Result<usize, At> {
-    scratch.frames.clear();
     scratch.seen.clear();
-    Walk { schema, text, depth, scratch, sink, top: Frame::OUTSIDE }.value(root, start)
+    // Taken out of the scratch, the list of frames is one step nearer.
+    let mut frames = std::mem::take(&mut scratch.frames);
+    if frames.is_empty() {
+        frames.push(Frame::OUTSIDE);
+    }
+    let mut walk = Walk { schema, text, depth, scratch, sink, frames, at: 0 };
+    let end = walk.value(root, start);
+    walk.scratch.frames = walk.frames;
+    end
 }
 
 struct Walk<'a, S> {
@@ -141,11 +148,19 @@ struct Walk<'a, S> {
     depth: usize,
     scratch: &'a mut Scratch,
     sink: &'a mut S,
-    /// The innermost container; those around it are in the scratch.
-    top: Frame,
+    /// The containers that the walk is in, below [`Frame::OUTSIDE`]; those past `at` are left over.
+    /// They are changed in place: to copy one just written to is slow.
+    frames: Vec<Frame>,
+    at: usize,
 }
 
 impl<S: Sink> Walk<'_, S> {
+    /// Returns the innermost container.
+    #[inline(always)]
+    fn top(&mut self) -> &mut Frame {
+        &mut self.frames[self.at]
+    }
+
     fn value(&mut self, root: NodeId, start: usize) -> Result<usize, At> {
         let text = self.text;
         let mut id = root;
@@ -200,14 +215,14 @@ impl<S: Sink> Walk<'_, S> {
             }
             // A value has ended: what comes next depends on the container it stands in.
             loop {
-                let object = match self.top.shape {
+                let object = match self.top().shape {
                     Shape::Outside => return Ok(pos),
                     Shape::Array => false,
                     Shape::Free | Shape::Object(_) => true,
                 };
                 if S::REPORTS && object {
-                    let (from, to) = self.top.name;
-                    self.sink.member_ends(self.top.start, &text[from..to]);
+                    let (from, to) = self.top().name;
+                    self.sink.member_ends(self.frames[self.at].start, &text[from..to]);
                 }
                 pos = scan::space(text, pos);
                 match (text.get(pos), object) {
@@ -218,7 +233,7 @@ impl<S: Sink> Walk<'_, S> {
                     }
                     (Some(b','), false) => {
                         pos = scan::space(text, pos + 1);
-                        self.top.index += 1;
+                        self.top().index += 1;
                         id = self.element();
                         break;
                     }
@@ -233,7 +248,7 @@ impl<S: Sink> Walk<'_, S> {
     /// Enters a container that starts at `pos`.
     #[inline]
     fn open(&mut self, id: NodeId, node: &Node, kind: Kind, pos: usize) -> Result<(), At> {
-        if self.scratch.frames.len() == self.depth {
+        if self.at == self.depth {
             return Err((pos, Fault::Depth(self.depth)));
         }
         let object = kind == Kind::Object;
@@ -241,71 +256,83 @@ impl<S: Sink> Walk<'_, S> {
         if !fits {
             self.fail(id, pos, pos + 1, Broken::Type(kind));
         }
+        self.at += 1;
+        if self.at == self.frames.len() {
+            self.frames.push(Frame::OUTSIDE);
+        }
+        let seen_more = self.scratch.seen.len();
+        let top = &mut self.frames[self.at];
         // Inside a container of the wrong type nothing more is judged.
-        let node_id = if fits { id } else { ANY };
-        let mut frame = Frame { node: node_id, start: pos, ..Frame::OUTSIDE };
-        (frame.shape, frame.items) = match (object, node.fields) {
-            (false, _) => (Shape::Array, if fits { node.items } else { ANY }),
-            (true, Some(fields)) if fits => {
-                let names = self.schema.fields[fields as usize].names.len();
-                if names > 64 {
-                    frame.seen_more = self.scratch.seen.len();
-                    self.scratch.seen.resize(frame.seen_more + (names - 1) / 64, 0);
-                }
-                (Shape::Object(fields), ANY)
+        top.node = if fits { id } else { ANY };
+        top.start = pos;
+        if !object {
+            top.shape = Shape::Array;
+            top.items = if fits { node.items } else { ANY };
+            top.index = 0;
+        } else if let Some(fields) = node.fields
+            && fits
+        {
+            top.shape = Shape::Object(fields);
+            top.seen = 0;
+            top.seen_more = seen_more;
+            let names = self.schema.fields[fields as usize].names.len();
+            if names > 64 {
+                self.scratch.seen.resize(seen_more + (names - 1) / 64, 0);
             }
-            (true, _) => (Shape::Free, ANY),
-        };
-        self.scratch.frames.push(std::mem::replace(&mut self.top, frame));
+        } else {
+            top.shape = Shape::Free;
+        }
         Ok(())
     }
 
     /// Leaves the innermost container, which ends before `end`; returns `end`.
     #[inline]
     fn close(&mut self, end: usize) -> usize {
-        let closed = std::mem::replace(&mut self.top, self.scratch.frames.pop().unwrap_or(Frame::OUTSIDE));
-        if let Shape::Object(fields) = closed.shape {
+        let Frame { shape, node, start, seen, seen_more, .. } = self.frames[self.at];
+        self.at -= 1;
+        if let Shape::Object(fields) = shape {
             let schema = self.schema;
             let fields = &schema.fields[fields as usize];
-            let mut missing = fields.required.first().copied().unwrap_or(0) & !closed.seen;
+            let mut missing = fields.required.first().copied().unwrap_or(0) & !seen;
             let mut word = 0;
             loop {
                 while missing != 0 {
                     let place = word * 64 + missing.trailing_zeros() as usize;
                     missing &= missing - 1;
                     let name = fields.names.name(place as u32);
-                    self.fail(closed.node, closed.start, end, Broken::Required(name));
+                    self.fail(node, start, end, Broken::Required(name));
                 }
                 word += 1;
                 let Some(required) = fields.required.get(word) else { break };
-                missing = required & !self.scratch.seen[closed.seen_more + word - 1];
+                missing = required & !self.scratch.seen[seen_more + word - 1];
             }
             if fields.names.len() > 64 {
-                self.scratch.seen.truncate(closed.seen_more);
+                self.scratch.seen.truncate(seen_more);
             }
         }
-        let node = &self.schema.nodes[closed.node as usize];
-        if !node.constants.is_empty() {
-            self.container_constants(closed, node, end);
+        if !self.schema.nodes[node as usize].constants.is_empty() {
+            self.container_constants(node, start, end);
         }
         end
     }
 
     #[cold]
-    fn container_constants(&mut self, closed: Frame, node: &Node, end: usize) {
-        for constants in &node.constants {
+    fn container_constants(&mut self, id: NodeId, start: usize, end: usize) {
+        let schema = self.schema;
+        for constants in &schema.nodes[id as usize].constants {
             let Scratch { tape, same, .. } = self.scratch;
-            if !constants.admits_container(&self.text[closed.start..end], tape, same) {
-                self.fail(closed.node, closed.start, end, Broken::Constant(constants));
+            if !constants.admits_container(&self.text[start..end], tape, same) {
+                self.fail(id, start, end, Broken::Constant(constants));
             }
         }
     }
 
     /// Returns the node of the array element that comes next.
     #[inline]
-    fn element(&self) -> NodeId {
-        let node = &self.schema.nodes[self.top.node as usize];
-        if self.top.index < node.tuple_length { node.tuple + self.top.index } else { self.top.items }
+    fn element(&mut self) -> NodeId {
+        let Frame { node, index, items, .. } = *self.top();
+        let node = &self.schema.nodes[node as usize];
+        if index < node.tuple_length { node.tuple + index } else { items }
     }
 
     /// Reads a name and its colon; returns the node of its value and where that starts.
@@ -316,7 +343,7 @@ impl<S: Sink> Walk<'_, S> {
             return Err(scan::expected(text, pos, what));
         }
         let start = pos + 1;
-        let (id, end) = match self.top.shape {
+        let (id, end) = match self.top().shape {
             Shape::Object(fields) => {
                 let schema = self.schema;
                 self.declared(&schema.fields[fields as usize], start)?
@@ -324,8 +351,8 @@ impl<S: Sink> Walk<'_, S> {
             _ => (ANY, scan::string(text, start)?.end),
         };
         if S::REPORTS {
-            self.top.name = (start, end);
-            self.sink.member(self.top.start, &text[start..end]);
+            self.top().name = (start, end);
+            self.sink.member(self.frames[self.at].start, &text[start..end]);
         }
         let mut pos = end + 1;
         if text.get(pos) != Some(&b':') {
@@ -342,7 +369,9 @@ impl<S: Sink> Walk<'_, S> {
     fn declared(&mut self, fields: &Fields, start: usize) -> Result<(NodeId, usize), At> {
         let string = scan::string(self.text, start)?;
         let (place, end) = (fields.names.find(self.text, string, &mut self.scratch.plain), string.end);
-        self.top.declared = place.is_some();
+        if S::REPORTS {
+            self.top().declared = place.is_some();
+        }
         let Some(place) = place else {
             if fields.judges_additional() {
                 self.sink.repeated();
@@ -350,7 +379,8 @@ impl<S: Sink> Walk<'_, S> {
             return Ok((fields.additional, end));
         };
         let (word, bit) = (place as usize / 64, 1 << (place % 64));
-        let seen = if word == 0 { &mut self.top.seen } else { &mut self.scratch.seen[self.top.seen_more + word - 1] };
+        let top = &mut self.frames[self.at];
+        let seen = if word == 0 { &mut top.seen } else { &mut self.scratch.seen[top.seen_more + word - 1] };
         if *seen & bit != 0 {
             self.sink.repeated();
         }
@@ -422,13 +452,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     fn fail(&mut self, node: NodeId, start: usize, end: usize, broken: Broken<'_>) {
-        if S::REPORTS {
-            self.scratch.frames.push(self.top);
-        }
-        let place = Place { schema: self.schema, text: self.text, frames: &self.scratch.frames, start, end };
-        self.sink.fail(&place, node, broken);
-        if S::REPORTS {
-            self.scratch.frames.pop();
-        }
+        let frames = &self.frames[..=self.at];
+        self.sink.fail(&Place { schema: self.schema, text: self.text, frames, start, end }, node, broken);
     }
 }
