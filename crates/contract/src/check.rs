@@ -215,9 +215,25 @@ pub struct Checker<P> {
     provider: P,
     /// The URNs looked up so far, and their schemas.
     urns: Names,
-    schemas: Vec<Arc<Schema>>,
+    schemas: Vec<Known>,
     names: Names,
     depth: usize,
+}
+
+/// A schema, and the order in which the members of its messages came the last time.
+struct Known {
+    schema: Arc<Schema>,
+    followers: Vec<u32>,
+}
+
+impl Known {
+    /// Runs `work` with the buffers made ready for the schema.
+    fn with<T>(&mut self, scratch: &mut Scratch, work: impl FnOnce(&Schema, &mut Scratch) -> T) -> T {
+        std::mem::swap(&mut self.followers, &mut scratch.followers);
+        let result = work(&self.schema, scratch);
+        std::mem::swap(&mut self.followers, &mut scratch.followers);
+        result
+    }
 }
 
 /// The members of an envelope in their canonical order; see [`Checker::names`].
@@ -279,7 +295,9 @@ impl<P: Provider> Checker<P> {
                 Ok(Verdict::Known(outcome)) => outcome,
                 Ok(Verdict::Valid) => Outcome::Valid,
                 Ok(Verdict::Invalid(data)) => match urn.map(|urn| self.schema(envelope, urn, scratch)) {
-                    Some(Ok(Some(schema))) => explain_data(schema, envelope, data, depth, scratch),
+                    Some(Ok(Some(known))) => {
+                        known.with(scratch, |schema, scratch| explain_data(schema, envelope, data, depth, scratch))
+                    }
                     _ => Outcome::Unregistered,
                 },
                 Err(at) => Outcome::Malformed(ReadError::new(envelope, at).into()),
@@ -289,17 +307,19 @@ impl<P: Provider> Checker<P> {
     }
 
     /// Returns the schema of the URN at `urn`, from the provider the first time.
-    fn schema(&mut self, text: &[u8], urn: Str, scratch: &mut Scratch) -> Result<Option<&Schema>, ProviderError> {
+    fn schema(&mut self, text: &[u8], urn: Str, scratch: &mut Scratch) -> Result<Option<&mut Known>, ProviderError> {
         let place = match self.urns.find(text, urn, &mut scratch.plain) {
             Some(place) => place,
             None => {
                 let urn = plain(text, urn);
                 let Some(schema) = self.provider.schema(&urn)? else { return Ok(None) };
-                self.schemas.push(schema);
+                let mut followers = Vec::new();
+                schema.followers(&mut followers);
+                self.schemas.push(Known { schema, followers });
                 self.urns.insert(&urn)
             }
         };
-        Ok(Some(&self.schemas[place as usize]))
+        Ok(Some(&mut self.schemas[place as usize]))
     }
 
     fn verdict(&mut self, text: &[u8], scratch: &mut Scratch) -> (Option<Str>, Result<Verdict, At>) {
@@ -331,10 +351,10 @@ impl<P: Provider> Checker<P> {
             match self.schema(text, urn, scratch) {
                 Err(error) => return Ok(Verdict::Known(Outcome::Lookup(error))),
                 Ok(None) => return Ok(Verdict::Known(Outcome::Unregistered)),
-                Ok(Some(schema)) => match &data {
-                    Some(data) => judge(schema, text, data.start, depth, scratch)?.0,
-                    None => judge(schema, b"{}", 0, depth, scratch)?.0,
-                },
+                Ok(Some(known)) => {
+                    let (text, start) = data.as_ref().map_or((&b"{}"[..], 0), |data| (text, data.start));
+                    known.with(scratch, |schema, scratch| judge(schema, text, start, depth, scratch))?.0
+                }
             }
         };
         Ok(if valid { Verdict::Valid } else { Verdict::Invalid(data.unwrap_or_default()) })
@@ -407,9 +427,10 @@ impl<P: Provider> Checker<P> {
         if let Some(job) = parts.job
             && text.get(start) == Some(&b'{')
             && !is_blank(text, job)
-            && let Ok(Some(schema)) = self.schema(text, job, scratch)
+            && let Ok(Some(known)) = self.schema(text, job, scratch)
         {
-            let (valid, end) = judge(schema, text, start, depth, scratch)?;
+            let judged = known.with(scratch, |schema, scratch| judge(schema, text, start, depth, scratch));
+            let (valid, end) = judged?;
             parts.judged = Some(valid);
             return Ok(end);
         }

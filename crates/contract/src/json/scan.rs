@@ -28,10 +28,15 @@ pub(crate) struct Str {
 
 impl Str {
     /// Returns the length in code points after unescaping; `text` must be what was scanned.
+    #[inline(always)]
     pub(crate) fn code_points(self, text: &[u8]) -> usize {
+        if self.ascii && !self.escaped { self.end - self.start } else { self.count(text) }
+    }
+
+    fn count(self, text: &[u8]) -> usize {
         let raw = &text[self.start..self.end];
         if !self.escaped {
-            return if self.ascii { raw.len() } else { raw.iter().filter(|&&b| !is_continuation(b)).count() };
+            return raw.iter().filter(|&&b| !is_continuation(b)).count();
         }
         let (mut count, mut i) = (0, 0);
         while i < raw.len() {

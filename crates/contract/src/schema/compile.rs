@@ -107,6 +107,9 @@ pub(crate) struct Fields {
     pub(crate) nodes: Vec<NodeId>,
     /// A bit for each name that must be there.
     pub(crate) required: Vec<u64>,
+    /// Where in the list of [`Schema::followers`] those of this object stand: which name comes
+    /// first, then which comes after each.
+    pub(crate) followers: u32,
     /// The node of members that are not declared.
     pub(crate) additional: NodeId,
 }
@@ -356,6 +359,7 @@ impl Compiler {
                 fields.required[word] |= 1 << bit;
             }
         }
+        fields.followers = self.fields.last().map_or(0, |last| last.followers + last.names.len() as u32 + 1);
         self.nodes[id as usize].fields = Some(self.fields.len() as u32);
         self.fields.push(fields);
         Ok(())

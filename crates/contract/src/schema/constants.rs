@@ -8,14 +8,21 @@ use crate::json::{Document, Kind, Number, Same, Tape, Value};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) keyword: &'static str,
-    null: bool,
-    truth: [bool; 2],
+    literals: [bool; 3],
     strings: Names,
     /// Sorted by value.
     numbers: Vec<Box<str>>,
     containers: Vec<Document>,
     /// The values as written, cut to a readable length.
     pub(crate) shown: String,
+}
+
+/// The values that are words.
+#[derive(Clone, Copy)]
+pub(crate) enum Literal {
+    Null,
+    False,
+    True,
 }
 
 /// A message lists allowed values up to about this many characters.
@@ -29,8 +36,9 @@ impl Constants {
                 (_, Some(string), _) => {
                     constants.strings.insert(string);
                 }
-                (_, _, Some(truth)) => constants.truth[usize::from(truth)] = true,
-                (Kind::Null, ..) => constants.null = true,
+                (_, _, Some(false)) => constants.literals[Literal::False as usize] = true,
+                (_, _, Some(true)) => constants.literals[Literal::True as usize] = true,
+                (Kind::Null, ..) => constants.literals[Literal::Null as usize] = true,
                 (Kind::Number, ..) => constants.numbers.push(value.text().into()),
                 _ => constants.containers.extend(Document::parse_with_depth(value.text().as_bytes(), usize::MAX)),
             }
@@ -64,12 +72,8 @@ impl Constants {
         self.numbers.binary_search_by(|constant| Number::from_scanned(constant).cmp(&number)).is_ok()
     }
 
-    pub(crate) fn admits_bool(&self, truth: bool) -> bool {
-        self.truth[usize::from(truth)]
-    }
-
-    pub(crate) fn admits_null(&self) -> bool {
-        self.null
+    pub(crate) fn admits_literal(&self, literal: Literal) -> bool {
+        self.literals[literal as usize]
     }
 
     /// Returns whether the array or object that `text` is, which must be JSON, is one of the values.

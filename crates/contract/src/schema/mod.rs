@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::json::{Document, Kind, Pointer, ReadError};
 
 pub(crate) use compile::{ANY, Fields, Node, NodeId, Step, Types};
-pub(crate) use constants::Constants;
+pub(crate) use constants::{Constants, Literal};
 pub(crate) use names::Names;
 
 /// The keywords that are enforced.
@@ -161,6 +161,13 @@ impl Schema {
     #[must_use]
     pub fn sensitive_paths(&self) -> &[SensitivePath] {
         &self.sensitive
+    }
+
+    /// Appends to `followers` which name probably comes after which: at first, the next declared.
+    pub(crate) fn followers(&self, followers: &mut Vec<u32>) {
+        for fields in &self.fields {
+            followers.extend(0..=fields.names.len() as u32);
+        }
     }
 
     pub(crate) fn root(&self) -> NodeId {

@@ -46,7 +46,9 @@ impl Names {
         for (to, from) in head.iter_mut().zip(name.bytes().chain([b'"'])) {
             *to = from;
         }
-        let mask = (1 << (name.len() + 1).min(16)) - 1;
+        // A name with one of these never stands in a text as it is.
+        let escaped = name.bytes().any(|b| matches!(b, b'"' | b'\\' | 0..0x20));
+        let mask = if escaped { u32::MAX } else { (1 << (name.len() + 1).min(16)) - 1 };
         self.list.push(Name { head: u8x16::new(head), mask, text: name.into() });
         if self.list.len() * 4 > self.slots.len() {
             self.slots = vec![0; self.slots.len() * 4];
@@ -79,6 +81,17 @@ impl Names {
 
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
         self.probe(Chunk::at(name.as_bytes(), 0), name.as_bytes(), |known| *known.text == *name)
+    }
+
+    /// Returns where the quote after the name is, if the name at `place` stands in `text` at `start`.
+    #[inline(always)]
+    pub(crate) fn stands_at(&self, place: u32, text: &[u8], start: usize) -> Option<usize> {
+        let name = self.list.get(place as usize)?;
+        if Chunk::at(text, start).equal(name.head) & name.mask != name.mask {
+            return None;
+        }
+        let length = name.text.len();
+        (length < 16 || long_stands_at(&name.text, text, start)).then_some(start + length)
     }
 
     /// Returns the place of the name at `start` in `text`, which a quote at `end` must follow, and
@@ -127,6 +140,10 @@ impl Names {
         }
         hash as usize & (self.slots.len() - 1)
     }
+}
+
+fn long_stands_at(name: &str, text: &[u8], start: usize) -> bool {
+    text[start..].strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"'))
 }
 
 /// Multiplies to 128 bits and adds up both halves without carry: every bit tells on every other.

@@ -25,6 +25,8 @@ pub(crate) struct Scratch {
     frames: Vec<Frame>,
     seen: Vec<u64>,
     pub(crate) plain: String,
+    /// See [`Schema::followers`].
+    pub(crate) followers: Vec<u32>,
     tape: Tape,
     same: Same,
 }
@@ -66,6 +68,14 @@ impl Sink for Verdict {
     fn member(&mut self, _: usize, _: &[u8]) {}
 
     fn member_ends(&mut self, _: usize, _: &[u8]) {}
+}
+
+impl Scratch {
+    /// Makes the buffers ready for `schema`, of which nothing is known.
+    fn prepare(&mut self, schema: &Schema) {
+        self.followers.clear();
+        schema.followers(&mut self.followers);
+    }
 }
 
 /// The value of a text that starts at or after `start`, judged: its verdict and its end.
@@ -118,7 +128,11 @@ impl Schema {
     /// allocates nothing.
     #[must_use]
     pub fn is_valid(&self, data: &[u8]) -> bool {
-        Scratch::with(|scratch| self.verdict(data, scratch)).unwrap_or(false)
+        Scratch::with(|scratch| {
+            scratch.prepare(self);
+            self.verdict(data, scratch)
+        })
+        .unwrap_or(false)
     }
 
     fn verdict(&self, data: &[u8], scratch: &mut Scratch) -> Result<bool, At> {
@@ -142,6 +156,7 @@ impl Schema {
     /// [`ReadError`] where `data` is not JSON.
     pub fn validate_with_depth(&self, data: &[u8], depth: usize) -> Result<Vec<Violation>, ReadError> {
         let violations = Scratch::with(|scratch| {
+            scratch.prepare(self);
             let (valid, end) = judge(self, data, 0, depth, scratch)?;
             ends(data, end)?;
             if valid { Ok(Vec::new()) } else { explain(self, data, 0, depth, scratch) }

@@ -11,7 +11,7 @@
 use super::Scratch;
 use crate::json::scan::{self, At, Num, Str};
 use crate::json::{Fault, Kind};
-use crate::schema::{ANY, Constants, Fields, Node, NodeId, Schema, Types};
+use crate::schema::{ANY, Constants, Fields, Literal, Node, NodeId, Schema, Types};
 
 /// Receives what the walk finds.
 pub(super) trait Sink {
@@ -60,7 +60,8 @@ pub(crate) struct Frame {
     node: NodeId,
     /// The node of the elements past the tuple.
     items: NodeId,
-    /// The index of the element.
+    /// The index of the element; for an object, where in [`Scratch::followers`] the name that
+    /// probably comes next stands.
     index: u32,
     /// The declared names met so far: a bit for each of the first 64.
     seen: u64,
@@ -167,80 +168,71 @@ impl<S: Sink> Walk<'_, S> {
         let mut pos = scan::space(text, start);
         loop {
             let node = &self.schema.nodes[id as usize];
-            match text.get(pos) {
-                Some(b'"') => {
-                    let string = scan::string(text, pos + 1)?;
-                    self.string(id, node, string);
-                    pos = string.end + 1;
-                }
-                Some(b'-' | b'0'..=b'9') => {
-                    let num = scan::number(text, pos)?;
-                    self.number(id, node, num);
-                    pos = num.end;
-                }
-                Some(b'{') => {
-                    self.open(id, node, Kind::Object, pos)?;
-                    pos = scan::space(text, pos + 1);
-                    if text.get(pos) != Some(&b'}') {
-                        (id, pos) = self.member(pos, "a name or `}`")?;
-                        continue;
+            // What a name must be called in an error, if one comes next; else an element does.
+            let name = 'next: {
+                match text.get(pos) {
+                    Some(b'"') => {
+                        let string = scan::string(text, pos + 1)?;
+                        self.string(id, node, string);
+                        pos = string.end + 1;
                     }
-                    pos = self.close(pos + 1);
-                }
-                Some(b'[') => {
-                    self.open(id, node, Kind::Array, pos)?;
-                    pos = scan::space(text, pos + 1);
-                    if text.get(pos) != Some(&b']') {
-                        id = self.element();
-                        continue;
+                    Some(b'-' | b'0'..=b'9') => {
+                        let num = scan::number(text, pos)?;
+                        self.number(id, node, num);
+                        pos = num.end;
                     }
-                    pos = self.close(pos + 1);
-                }
-                Some(b't') => {
-                    let end = scan::literal(text, pos, "true")?;
-                    self.bool(id, node, pos, end, true);
-                    pos = end;
-                }
-                Some(b'f') => {
-                    let end = scan::literal(text, pos, "false")?;
-                    self.bool(id, node, pos, end, false);
-                    pos = end;
-                }
-                Some(b'n') => {
-                    let end = scan::literal(text, pos, "null")?;
-                    self.null(id, node, pos, end);
-                    pos = end;
-                }
-                _ => return Err(scan::expected(text, pos, "a value")),
-            }
-            // A value has ended: what comes next depends on the container it stands in.
-            loop {
-                let object = match self.top().shape {
-                    Shape::Outside => return Ok(pos),
-                    Shape::Array => false,
-                    Shape::Free | Shape::Object(_) => true,
-                };
-                if S::REPORTS && object {
-                    let (from, to) = self.top().name;
-                    self.sink.member_ends(self.frames[self.at].start, &text[from..to]);
-                }
-                pos = scan::space(text, pos);
-                match (text.get(pos), object) {
-                    (Some(b','), true) => {
+                    Some(b'{') => {
+                        self.open(id, node, Kind::Object, pos)?;
                         pos = scan::space(text, pos + 1);
-                        (id, pos) = self.member(pos, "a name")?;
-                        break;
+                        if text.get(pos) != Some(&b'}') {
+                            break 'next Some("a name or `}`");
+                        }
+                        pos = self.close(pos + 1);
                     }
-                    (Some(b','), false) => {
+                    Some(b'[') => {
+                        self.open(id, node, Kind::Array, pos)?;
                         pos = scan::space(text, pos + 1);
-                        self.top().index += 1;
-                        id = self.element();
-                        break;
+                        if text.get(pos) != Some(&b']') {
+                            break 'next None;
+                        }
+                        pos = self.close(pos + 1);
                     }
-                    (Some(b'}'), true) | (Some(b']'), false) => pos = self.close(pos + 1),
-                    (_, true) => return Err(scan::expected(text, pos, "`,` or `}`")),
-                    (_, false) => return Err(scan::expected(text, pos, "`,` or `]`")),
+                    Some(b't') => pos = self.literal(id, node, pos, Literal::True)?,
+                    Some(b'f') => pos = self.literal(id, node, pos, Literal::False)?,
+                    Some(b'n') => pos = self.literal(id, node, pos, Literal::Null)?,
+                    _ => return Err(scan::expected(text, pos, "a value")),
                 }
+                // A value has ended: what comes next depends on the container it stands in.
+                loop {
+                    let object = match self.top().shape {
+                        Shape::Outside => return Ok(pos),
+                        Shape::Array => false,
+                        Shape::Free | Shape::Object(_) => true,
+                    };
+                    if S::REPORTS && object {
+                        let (from, to) = self.top().name;
+                        self.sink.member_ends(self.frames[self.at].start, &text[from..to]);
+                    }
+                    pos = scan::space(text, pos);
+                    match (text.get(pos), object) {
+                        (Some(b','), _) => {
+                            pos = scan::space(text, pos + 1);
+                            if object {
+                                break 'next Some("a name");
+                            }
+                            self.top().index += 1;
+                            break 'next None;
+                        }
+                        (Some(b'}'), true) | (Some(b']'), false) => pos = self.close(pos + 1),
+                        (_, true) => return Err(scan::expected(text, pos, "`,` or `}`")),
+                        (_, false) => return Err(scan::expected(text, pos, "`,` or `]`")),
+                    }
+                }
+            };
+            if let Some(name) = name {
+                (id, pos) = self.member(pos, name)?;
+            } else {
+                id = self.element();
             }
         }
     }
@@ -273,6 +265,7 @@ impl<S: Sink> Walk<'_, S> {
             && fits
         {
             top.shape = Shape::Object(fields);
+            top.index = self.schema.fields[fields as usize].followers;
             top.seen = 0;
             top.seen_more = seen_more;
             let names = self.schema.fields[fields as usize].names.len();
@@ -336,7 +329,7 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     /// Reads a name and its colon; returns the node of its value and where that starts.
-    #[inline]
+    #[inline(always)]
     fn member(&mut self, pos: usize, what: &'static str) -> Result<(NodeId, usize), At> {
         let text = self.text;
         if text.get(pos) != Some(&b'"') {
@@ -365,22 +358,36 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     /// Finds the name at `start` among the declared ones; returns its node and its closing quote.
-    #[inline]
+    #[inline(always)]
     fn declared(&mut self, fields: &Fields, start: usize) -> Result<(NodeId, usize), At> {
-        let string = scan::string(self.text, start)?;
-        let (place, end) = (fields.names.find(self.text, string, &mut self.scratch.plain), string.end);
-        if S::REPORTS {
-            self.top().declared = place.is_some();
-        }
-        let Some(place) = place else {
-            if fields.judges_additional() {
-                self.sink.repeated();
-            }
-            return Ok((fields.additional, end));
-        };
-        let (word, bit) = (place as usize / 64, 1 << (place % 64));
         let top = &mut self.frames[self.at];
-        let seen = if word == 0 { &mut top.seen } else { &mut self.scratch.seen[top.seen_more + word - 1] };
+        // Members mostly come in the order in which they came the last time.
+        let guess = &mut self.scratch.followers[top.index as usize];
+        let (place, end) = match fields.names.stands_at(*guess, self.text, start) {
+            Some(end) => (*guess, end),
+            None => {
+                let string = scan::string(self.text, start)?;
+                let place = fields.names.find(self.text, string, &mut self.scratch.plain);
+                if S::REPORTS {
+                    top.declared = place.is_some();
+                }
+                let Some(place) = place else {
+                    if fields.judges_additional() {
+                        self.sink.repeated();
+                    }
+                    return Ok((fields.additional, string.end));
+                };
+                *guess = place;
+                (place, string.end)
+            }
+        };
+        if S::REPORTS {
+            top.declared = true;
+        }
+        top.index = fields.followers + 1 + place;
+        let bit = 1 << (place % 64);
+        let seen =
+            if place < 64 { &mut top.seen } else { &mut self.scratch.seen[top.seen_more + place as usize / 64 - 1] };
         if *seen & bit != 0 {
             self.sink.repeated();
         }
@@ -428,29 +435,26 @@ impl<S: Sink> Walk<'_, S> {
     }
 
     #[inline]
-    fn bool(&mut self, id: NodeId, node: &Node, start: usize, end: usize, truth: bool) {
-        if !node.types.overlap(Types::BOOLEAN) {
-            return self.fail(id, start, end, Broken::Type(Kind::Bool));
-        }
-        for constants in &node.constants {
-            if !constants.admits_bool(truth) {
-                self.fail(id, start, end, Broken::Constant(constants));
+    fn literal(&mut self, id: NodeId, node: &Node, start: usize, literal: Literal) -> Result<usize, At> {
+        let (word, kind, types) = match literal {
+            Literal::Null => ("null", Kind::Null, Types::NULL),
+            Literal::True => ("true", Kind::Bool, Types::BOOLEAN),
+            Literal::False => ("false", Kind::Bool, Types::BOOLEAN),
+        };
+        let end = scan::literal(self.text, start, word)?;
+        if node.types.overlap(types) {
+            for constants in &node.constants {
+                if !constants.admits_literal(literal) {
+                    self.fail(id, start, end, Broken::Constant(constants));
+                }
             }
+        } else {
+            self.fail(id, start, end, Broken::Type(kind));
         }
+        Ok(end)
     }
 
-    #[inline]
-    fn null(&mut self, id: NodeId, node: &Node, start: usize, end: usize) {
-        if !node.types.overlap(Types::NULL) {
-            return self.fail(id, start, end, Broken::Type(Kind::Null));
-        }
-        for constants in &node.constants {
-            if !constants.admits_null() {
-                self.fail(id, start, end, Broken::Constant(constants));
-            }
-        }
-    }
-
+    #[cold]
     fn fail(&mut self, node: NodeId, start: usize, end: usize, broken: Broken<'_>) {
         let frames = &self.frames[..=self.at];
         self.sink.fail(&Place { schema: self.schema, text: self.text, frames, start, end }, node, broken);
