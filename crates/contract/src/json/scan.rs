@@ -84,28 +84,25 @@ fn more_space(text: &[u8], mut pos: usize) -> usize {
     pos
 }
 
+/// Returns the byte at `pos`, or 0, which is no token, after the end.
+#[inline(always)]
+pub(crate) fn byte(text: &[u8], pos: usize) -> u8 {
+    text.get(pos).copied().unwrap_or(0)
+}
+
+/// Returns the closing quote of a string that starts at `start` and is short and plain: less than
+/// 16 bytes of ASCII without an escape.
+#[inline(always)]
+pub(crate) fn plain_string(text: &[u8], start: usize) -> Option<usize> {
+    let chunk = Chunk::at(text, start);
+    // The lowest bit tells both where the string ends and whether something else is met first.
+    let stop = chunk.special() | chunk.high();
+    let end = start + stop.trailing_zeros() as usize;
+    (stop & chunk.quotes() & stop.wrapping_neg() != 0).then_some(end)
+}
+
 /// Scans a string whose first byte after the opening quote is at `start`.
-#[inline(always)]
 pub(crate) fn string(text: &[u8], start: usize) -> Result<Str, At> {
-    string_from(text, start, Chunk::at(text, start))
-}
-
-/// Scans a string whose first byte after the opening quote is at `start`, as is `chunk`.
-#[inline(always)]
-pub(crate) fn string_from(text: &[u8], start: usize, chunk: Chunk) -> Result<Str, At> {
-    let special = chunk.special();
-    if special != 0 {
-        let length = special.trailing_zeros();
-        let end = start + length as usize;
-        if text.get(end) == Some(&b'"') && chunk.high() & ((1 << length) - 1) == 0 {
-            return Ok(Str { start, end, escaped: false, ascii: true });
-        }
-    }
-    long_string(text, start)
-}
-
-/// Scans a string that is long or not plain.
-fn long_string(text: &[u8], start: usize) -> Result<Str, At> {
     let mut pos = start;
     let mut high = 0;
     loop {
@@ -402,6 +399,11 @@ impl Chunk {
     fn digits(self) -> u32 {
         let value = self.0 - u8x16::splat(b'0');
         value.min(u8x16::splat(9)).simd_eq(value).to_bitmask()
+    }
+
+    #[inline(always)]
+    fn quotes(self) -> u32 {
+        self.0.simd_eq(u8x16::splat(b'"')).to_bitmask()
     }
 
     /// Returns a bit for each byte that is not ASCII.

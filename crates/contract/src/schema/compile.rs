@@ -105,8 +105,10 @@ pub(crate) struct Fields {
     /// The declared names in the order of `properties`, then those that are only required.
     pub(crate) names: Names,
     pub(crate) nodes: Vec<NodeId>,
-    /// A bit for each name that must be there.
-    pub(crate) required: Vec<u64>,
+    /// The names that must be there.
+    pub(crate) required: Vec<u32>,
+    /// A bit for each of the first 64 names that must be there.
+    pub(crate) required_first: u64,
     /// Where in the list of [`Schema::followers`] those of this object stand: which name comes
     /// first, then which comes after each.
     pub(crate) followers: u32,
@@ -352,12 +354,13 @@ impl Compiler {
                 if place == fields.nodes.len() {
                     fields.nodes.push(fields.additional);
                 }
-                let (word, bit) = (place / 64, place % 64);
-                if fields.required.len() <= word {
-                    fields.required.resize(word + 1, 0);
+                fields.required.push(place as u32);
+                if place < 64 {
+                    fields.required_first |= 1 << place;
                 }
-                fields.required[word] |= 1 << bit;
             }
+            fields.required.sort_unstable();
+            fields.required.dedup();
         }
         fields.followers = self.fields.last().map_or(0, |last| last.followers + last.names.len() as u32 + 1);
         self.nodes[id as usize].fields = Some(self.fields.len() as u32);

@@ -97,7 +97,7 @@ fn violation(place: &Place<'_>, id: NodeId, broken: &Broken<'_>) -> Violation {
     let schema = place.schema;
     let node = schema.node(id);
     let (instance, path) = instance(place);
-    let shown = || if node.sensitive { "the value".to_owned() } else { short(&place.text[place.start..place.end]) };
+    let shown = || if node.sensitive { "the value".to_owned() } else { short(&place.text[place.span.clone()]) };
     let mut at = id;
     let (keyword, message) = match broken {
         Broken::Type(_) if node.types == Types::NONE => match schema.step(id) {
@@ -124,7 +124,7 @@ fn violation(place: &Place<'_>, id: NodeId, broken: &Broken<'_>) -> Violation {
         Broken::Constant(constants) => ("enum", format!("must be one of {}, found {}", constants.shown, shown())),
         Broken::Required(name) => ("required", format!("`{name}` is missing")),
     };
-    let (span, sensitive) = (place.start..place.end, node.sensitive);
+    let (span, sensitive) = (place.span.clone(), node.sensitive);
     Violation { instance, path, schema: schema.pointer(at), keyword, message, span, sensitive }
 }
 

@@ -8,6 +8,8 @@
 //! to take faults back: [`Report`](super::report::Report) does. A sink that keeps only a verdict
 //! is told by [`Sink::repeated`] that its verdict may be wrong, and the caller walks again.
 
+use std::ops::Range;
+
 use super::Scratch;
 use crate::json::scan::{self, At, Num, Str};
 use crate::json::{Fault, Kind};
@@ -43,13 +45,12 @@ pub(super) enum Broken<'a> {
     Required(&'a str),
 }
 
-/// Where a value stands: in `text` from `start` to `end`, below the containers of `frames`.
+/// Where a value stands: at `span` in `text`, below the containers of `frames`.
 pub(super) struct Place<'a> {
     pub(super) schema: &'a Schema,
     pub(super) text: &'a [u8],
     pub(super) frames: &'a [Frame],
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(super) span: Range<usize>,
 }
 
 /// A container that the walk is in.
@@ -58,8 +59,6 @@ pub(crate) struct Frame {
     shape: Shape,
     /// What the container itself must fulfil.
     node: NodeId,
-    /// The node of the elements past the tuple.
-    items: NodeId,
     /// The index of the element; for an object, where in [`Scratch::followers`] the name that
     /// probably comes next stands.
     index: u32,
@@ -89,7 +88,6 @@ impl Frame {
     const OUTSIDE: Self = Self {
         shape: Shape::Outside,
         node: ANY,
-        items: ANY,
         index: 0,
         seen: 0,
         seen_more: 0,
@@ -131,16 +129,9 @@ pub(super) fn walk<S: Sink>(
     scratch: &mut Scratch,
     sink: &mut S,
 ) -> Result<usize, At> {
+    scratch.frames.clear();
     scratch.seen.clear();
-    // Taken out of the scratch, the list of frames is one step nearer.
-    let mut frames = std::mem::take(&mut scratch.frames);
-    if frames.is_empty() {
-        frames.push(Frame::OUTSIDE);
-    }
-    let mut walk = Walk { schema, text, depth, scratch, sink, frames, at: 0 };
-    let end = walk.value(root, start);
-    walk.scratch.frames = walk.frames;
-    end
+    Walk { schema, text, depth, scratch, sink }.value(root, start)
 }
 
 struct Walk<'a, S> {
@@ -149,293 +140,286 @@ struct Walk<'a, S> {
     depth: usize,
     scratch: &'a mut Scratch,
     sink: &'a mut S,
-    /// The containers that the walk is in, below [`Frame::OUTSIDE`]; those past `at` are left over.
-    /// They are changed in place: to copy one just written to is slow.
-    frames: Vec<Frame>,
-    at: usize,
 }
 
+/// The innermost container, `top`, is a variable of [`Walk::value`] that other functions get by
+/// value: so it stays in registers. Those around it are in the scratch.
 impl<S: Sink> Walk<'_, S> {
-    /// Returns the innermost container.
-    #[inline(always)]
-    fn top(&mut self) -> &mut Frame {
-        &mut self.frames[self.at]
-    }
-
     fn value(&mut self, root: NodeId, start: usize) -> Result<usize, At> {
-        let text = self.text;
+        let (schema, text) = (self.schema, self.text);
+        let mut top = Frame::OUTSIDE;
         let mut id = root;
         let mut pos = scan::space(text, start);
         loop {
-            let node = &self.schema.nodes[id as usize];
+            let node = &schema.nodes[id as usize];
             // What a name must be called in an error, if one comes next; else an element does.
             let name = 'next: {
-                match text.get(pos) {
-                    Some(b'"') => {
-                        let string = scan::string(text, pos + 1)?;
-                        self.string(id, node, string);
-                        pos = string.end + 1;
+                match scan::byte(text, pos) {
+                    b'"' => {
+                        if let Some(end) = scan::plain_string(text, pos + 1) {
+                            let length = (end - pos - 1) as u64;
+                            let judged = node.types.overlap(Types::STRING)
+                                && node.min_length <= length
+                                && length <= node.max_length
+                                && node.constants.is_empty();
+                            if !judged {
+                                let string = Str { start: pos + 1, end, escaped: false, ascii: true };
+                                self.string(top, id, string);
+                            }
+                            pos = end + 1;
+                        } else {
+                            let string = scan::string(text, pos + 1)?;
+                            self.string(top, id, string);
+                            pos = string.end + 1;
+                        }
                     }
-                    Some(b'-' | b'0'..=b'9') => {
+                    b'-' | b'0'..=b'9' => {
                         let num = scan::number(text, pos)?;
-                        self.number(id, node, num);
+                        let judged = node.types.contain(if num.is_plain() { Types::INTEGER } else { Types::NUMBER })
+                            && node.constants.is_empty()
+                            && node.minimum.as_ref().is_none_or(|minimum| minimum.admits(text, num));
+                        if !judged {
+                            self.number(top, id, num);
+                        }
                         pos = num.end;
                     }
-                    Some(b'{') => {
-                        self.open(id, node, Kind::Object, pos)?;
+                    b'{' => {
+                        top = self.open(top, id, pos, Kind::Object)?;
                         pos = scan::space(text, pos + 1);
-                        if text.get(pos) != Some(&b'}') {
+                        if scan::byte(text, pos) != b'}' {
                             break 'next Some("a name or `}`");
                         }
-                        pos = self.close(pos + 1);
+                        top = self.close(top, pos + 1);
+                        pos += 1;
                     }
-                    Some(b'[') => {
-                        self.open(id, node, Kind::Array, pos)?;
+                    b'[' => {
+                        top = self.open(top, id, pos, Kind::Array)?;
                         pos = scan::space(text, pos + 1);
-                        if text.get(pos) != Some(&b']') {
+                        if scan::byte(text, pos) != b']' {
                             break 'next None;
                         }
-                        pos = self.close(pos + 1);
+                        top = self.close(top, pos + 1);
+                        pos += 1;
                     }
-                    Some(b't') => pos = self.literal(id, node, pos, Literal::True)?,
-                    Some(b'f') => pos = self.literal(id, node, pos, Literal::False)?,
-                    Some(b'n') => pos = self.literal(id, node, pos, Literal::Null)?,
+                    b't' => pos = self.literal(top, id, pos, Literal::True)?,
+                    b'f' => pos = self.literal(top, id, pos, Literal::False)?,
+                    b'n' => pos = self.literal(top, id, pos, Literal::Null)?,
                     _ => return Err(scan::expected(text, pos, "a value")),
                 }
                 // A value has ended: what comes next depends on the container it stands in.
                 loop {
-                    let object = match self.top().shape {
-                        Shape::Outside => return Ok(pos),
-                        Shape::Array => false,
-                        Shape::Free | Shape::Object(_) => true,
-                    };
+                    if top.shape == Shape::Outside {
+                        return Ok(pos);
+                    }
+                    let object = top.shape != Shape::Array;
                     if S::REPORTS && object {
-                        let (from, to) = self.top().name;
-                        self.sink.member_ends(self.frames[self.at].start, &text[from..to]);
+                        self.sink.member_ends(top.start, &text[top.name.0..top.name.1]);
                     }
                     pos = scan::space(text, pos);
-                    match (text.get(pos), object) {
-                        (Some(b','), _) => {
-                            pos = scan::space(text, pos + 1);
-                            if object {
-                                break 'next Some("a name");
-                            }
-                            self.top().index += 1;
-                            break 'next None;
+                    let byte = scan::byte(text, pos);
+                    if byte == b',' {
+                        pos = scan::space(text, pos + 1);
+                        if object {
+                            break 'next Some("a name");
                         }
-                        (Some(b'}'), true) | (Some(b']'), false) => pos = self.close(pos + 1),
-                        (_, true) => return Err(scan::expected(text, pos, "`,` or `}`")),
-                        (_, false) => return Err(scan::expected(text, pos, "`,` or `]`")),
+                        top.index += 1;
+                        break 'next None;
                     }
+                    if byte != if object { b'}' } else { b']' } {
+                        return Err(scan::expected(text, pos, if object { "`,` or `}`" } else { "`,` or `]`" }));
+                    }
+                    pos += 1;
+                    top = self.close(top, pos);
                 }
             };
-            if let Some(name) = name {
-                (id, pos) = self.member(pos, name)?;
-            } else {
-                id = self.element();
+            let Some(name) = name else {
+                let node = &schema.nodes[top.node as usize];
+                id = if top.index < node.tuple_length { node.tuple + top.index } else { node.items };
+                continue;
+            };
+            if scan::byte(text, pos) != b'"' {
+                return Err(scan::expected(text, pos, name));
             }
+            let start = pos + 1;
+            let end;
+            if let Shape::Object(fields) = top.shape {
+                let fields = &schema.fields[fields as usize];
+                // Members mostly come in the order in which they came the last time.
+                let guess = self.scratch.followers[top.index as usize];
+                let place;
+                (place, end) = match fields.names.stands_at(guess, text, start) {
+                    Some(end) => (Some(guess), end),
+                    None => self.look_up(fields, top.index, start)?,
+                };
+                if S::REPORTS {
+                    top.declared = place.is_some();
+                }
+                if let Some(place) = place {
+                    top.index = fields.followers + 1 + place;
+                    id = fields.nodes[place as usize];
+                    let bit = 1 << (place % 64);
+                    let seen = if place < 64 {
+                        &mut top.seen
+                    } else {
+                        &mut self.scratch.seen[top.seen_more + place as usize / 64 - 1]
+                    };
+                    if *seen & bit != 0 {
+                        self.sink.repeated();
+                    }
+                    *seen |= bit;
+                } else {
+                    id = fields.additional;
+                    if fields.judges_additional() {
+                        self.sink.repeated();
+                    }
+                }
+            } else {
+                id = ANY;
+                end = match scan::plain_string(text, start) {
+                    Some(end) => end,
+                    None => scan::string(text, start)?.end,
+                };
+            }
+            if S::REPORTS {
+                top.name = (start, end);
+                self.sink.member(top.start, &text[start..end]);
+            }
+            pos = scan::space(text, end + 1);
+            if scan::byte(text, pos) != b':' {
+                return Err(scan::expected(text, pos, "`:`"));
+            }
+            pos = scan::space(text, pos + 1);
         }
     }
 
+    /// Finds the name at `start`, which does not stand where `follower` guesses, among the declared
+    /// ones; returns its place and its closing quote.
+    fn look_up(&mut self, fields: &Fields, follower: u32, start: usize) -> Result<(Option<u32>, usize), At> {
+        let string = scan::string(self.text, start)?;
+        let place = fields.names.find(self.text, string, &mut self.scratch.plain);
+        if let Some(place) = place {
+            self.scratch.followers[follower as usize] = place;
+        }
+        Ok((place, string.end))
+    }
+
     /// Enters a container that starts at `pos`.
-    #[inline]
-    fn open(&mut self, id: NodeId, node: &Node, kind: Kind, pos: usize) -> Result<(), At> {
-        if self.at == self.depth {
+    #[inline(always)]
+    fn open(&mut self, top: Frame, id: NodeId, pos: usize, kind: Kind) -> Result<Frame, At> {
+        let node = &self.schema.nodes[id as usize];
+        if self.scratch.frames.len() == self.depth {
             return Err((pos, Fault::Depth(self.depth)));
         }
         let object = kind == Kind::Object;
         let fits = node.types.overlap(if object { Types::OBJECT } else { Types::ARRAY });
         if !fits {
-            self.fail(id, pos, pos + 1, Broken::Type(kind));
+            self.fail(top, id, pos..pos + 1, Broken::Type(kind));
         }
-        self.at += 1;
-        if self.at == self.frames.len() {
-            self.frames.push(Frame::OUTSIDE);
-        }
-        let seen_more = self.scratch.seen.len();
-        let top = &mut self.frames[self.at];
+        self.scratch.frames.push(top);
         // Inside a container of the wrong type nothing more is judged.
-        top.node = if fits { id } else { ANY };
-        top.start = pos;
-        if !object {
-            top.shape = Shape::Array;
-            top.items = if fits { node.items } else { ANY };
-            top.index = 0;
-        } else if let Some(fields) = node.fields
-            && fits
-        {
-            top.shape = Shape::Object(fields);
-            top.index = self.schema.fields[fields as usize].followers;
-            top.seen = 0;
-            top.seen_more = seen_more;
-            let names = self.schema.fields[fields as usize].names.len();
-            if names > 64 {
-                self.scratch.seen.resize(seen_more + (names - 1) / 64, 0);
+        let mut inner = Frame { node: if fits { id } else { ANY }, start: pos, ..Frame::OUTSIDE };
+        inner.shape = match node.fields {
+            _ if !object => Shape::Array,
+            Some(fields) if fits => {
+                let Fields { followers, names, .. } = &self.schema.fields[fields as usize];
+                inner.index = *followers;
+                if names.len() > 64 {
+                    inner.seen_more = self.scratch.seen.len();
+                    self.scratch.seen.resize(inner.seen_more + (names.len() - 1) / 64, 0);
+                }
+                Shape::Object(fields)
             }
-        } else {
-            top.shape = Shape::Free;
-        }
-        Ok(())
+            _ => Shape::Free,
+        };
+        Ok(inner)
     }
 
-    /// Leaves the innermost container, which ends before `end`; returns `end`.
-    #[inline]
-    fn close(&mut self, end: usize) -> usize {
-        let Frame { shape, node, start, seen, seen_more, .. } = self.frames[self.at];
-        self.at -= 1;
-        if let Shape::Object(fields) = shape {
-            let schema = self.schema;
-            let fields = &schema.fields[fields as usize];
-            let mut missing = fields.required.first().copied().unwrap_or(0) & !seen;
-            let mut word = 0;
-            loop {
-                while missing != 0 {
-                    let place = word * 64 + missing.trailing_zeros() as usize;
-                    missing &= missing - 1;
-                    let name = fields.names.name(place as u32);
-                    self.fail(node, start, end, Broken::Required(name));
-                }
-                word += 1;
-                let Some(required) = fields.required.get(word) else { break };
-                missing = required & !self.scratch.seen[seen_more + word - 1];
-            }
-            if fields.names.len() > 64 {
-                self.scratch.seen.truncate(seen_more);
+    /// Leaves the innermost container, which ends before `end`; returns the one around it.
+    #[inline(always)]
+    fn close(&mut self, closed: Frame, end: usize) -> Frame {
+        let top = self.scratch.frames.pop().unwrap_or(Frame::OUTSIDE);
+        if let Shape::Object(fields) = closed.shape {
+            let fields = &self.schema.fields[fields as usize];
+            if fields.required_first & !closed.seen != 0 || fields.names.len() > 64 {
+                self.required(top, closed, fields, end);
             }
         }
-        if !self.schema.nodes[node as usize].constants.is_empty() {
-            self.container_constants(node, start, end);
+        if !self.schema.nodes[closed.node as usize].constants.is_empty() {
+            self.container_constants(top, closed, end);
         }
-        end
+        top
     }
 
     #[cold]
-    fn container_constants(&mut self, id: NodeId, start: usize, end: usize) {
+    fn required(&mut self, top: Frame, closed: Frame, fields: &Fields, end: usize) {
+        let seen = |word: usize| if word == 0 { closed.seen } else { self.scratch.seen[closed.seen_more + word - 1] };
+        let missing: Vec<u32> = fields
+            .required
+            .iter()
+            .copied()
+            .filter(|place| seen(*place as usize / 64) >> (place % 64) & 1 == 0)
+            .collect();
+        if fields.names.len() > 64 {
+            self.scratch.seen.truncate(closed.seen_more);
+        }
+        for place in missing {
+            self.fail(top, closed.node, closed.start..end, Broken::Required(fields.names.name(place)));
+        }
+    }
+
+    #[cold]
+    fn container_constants(&mut self, top: Frame, closed: Frame, end: usize) {
         let schema = self.schema;
-        for constants in &schema.nodes[id as usize].constants {
+        for constants in &schema.nodes[closed.node as usize].constants {
             let Scratch { tape, same, .. } = self.scratch;
-            if !constants.admits_container(&self.text[start..end], tape, same) {
-                self.fail(id, start, end, Broken::Constant(constants));
+            if !constants.admits_container(&self.text[closed.start..end], tape, same) {
+                self.fail(top, closed.node, closed.start..end, Broken::Constant(constants));
             }
         }
     }
 
-    /// Returns the node of the array element that comes next.
-    #[inline]
-    fn element(&mut self) -> NodeId {
-        let Frame { node, index, items, .. } = *self.top();
-        let node = &self.schema.nodes[node as usize];
-        if index < node.tuple_length { node.tuple + index } else { items }
-    }
-
-    /// Reads a name and its colon; returns the node of its value and where that starts.
-    #[inline(always)]
-    fn member(&mut self, pos: usize, what: &'static str) -> Result<(NodeId, usize), At> {
-        let text = self.text;
-        if text.get(pos) != Some(&b'"') {
-            return Err(scan::expected(text, pos, what));
-        }
-        let start = pos + 1;
-        let (id, end) = match self.top().shape {
-            Shape::Object(fields) => {
-                let schema = self.schema;
-                self.declared(&schema.fields[fields as usize], start)?
-            }
-            _ => (ANY, scan::string(text, start)?.end),
-        };
-        if S::REPORTS {
-            self.top().name = (start, end);
-            self.sink.member(self.frames[self.at].start, &text[start..end]);
-        }
-        let mut pos = end + 1;
-        if text.get(pos) != Some(&b':') {
-            pos = scan::space(text, pos);
-            if text.get(pos) != Some(&b':') {
-                return Err(scan::expected(text, pos, "`:`"));
-            }
-        }
-        Ok((id, scan::space(text, pos + 1)))
-    }
-
-    /// Finds the name at `start` among the declared ones; returns its node and its closing quote.
-    #[inline(always)]
-    fn declared(&mut self, fields: &Fields, start: usize) -> Result<(NodeId, usize), At> {
-        let top = &mut self.frames[self.at];
-        // Members mostly come in the order in which they came the last time.
-        let guess = &mut self.scratch.followers[top.index as usize];
-        let (place, end) = match fields.names.stands_at(*guess, self.text, start) {
-            Some(end) => (*guess, end),
-            None => {
-                let string = scan::string(self.text, start)?;
-                let place = fields.names.find(self.text, string, &mut self.scratch.plain);
-                if S::REPORTS {
-                    top.declared = place.is_some();
-                }
-                let Some(place) = place else {
-                    if fields.judges_additional() {
-                        self.sink.repeated();
-                    }
-                    return Ok((fields.additional, string.end));
-                };
-                *guess = place;
-                (place, string.end)
-            }
-        };
-        if S::REPORTS {
-            top.declared = true;
-        }
-        top.index = fields.followers + 1 + place;
-        let bit = 1 << (place % 64);
-        let seen =
-            if place < 64 { &mut top.seen } else { &mut self.scratch.seen[top.seen_more + place as usize / 64 - 1] };
-        if *seen & bit != 0 {
-            self.sink.repeated();
-        }
-        *seen |= bit;
-        Ok((fields.nodes[place as usize], end))
-    }
-
-    #[inline]
-    fn string(&mut self, id: NodeId, node: &Node, string: Str) {
-        let (start, end) = (string.start - 1, string.end + 1);
+    fn string(&mut self, top: Frame, id: NodeId, string: Str) {
+        let node = &self.schema.nodes[id as usize];
+        let span = string.start - 1..string.end + 1;
         if !node.types.overlap(Types::STRING) {
-            return self.fail(id, start, end, Broken::Type(Kind::String));
+            return self.fail(top, id, span, Broken::Type(Kind::String));
         }
         if node.bounded {
             let length = string.code_points(self.text) as u64;
             if length < node.min_length || length > node.max_length {
-                self.fail(id, start, end, Broken::Length(length));
+                self.fail(top, id, span.clone(), Broken::Length(length));
             }
         }
         for constants in &node.constants {
             if !constants.admits_string(self.text, string, &mut self.scratch.plain) {
-                self.fail(id, start, end, Broken::Constant(constants));
+                self.fail(top, id, span.clone(), Broken::Constant(constants));
             }
         }
     }
 
-    #[inline]
-    fn number(&mut self, id: NodeId, node: &Node, num: Num) {
+    fn number(&mut self, top: Frame, id: NodeId, num: Num) {
+        let node = &self.schema.nodes[id as usize];
+        let span = num.start..num.end;
         if !node.types.contain(Types::NUMBER) {
             let fits = node.types.overlap(Types::INTEGER) && (num.is_plain() || num.number(self.text).is_integral());
             if !fits {
-                return self.fail(id, num.start, num.end, Broken::Type(Kind::Number));
+                return self.fail(top, id, span, Broken::Type(Kind::Number));
             }
         }
         if let Some(minimum) = &node.minimum
             && !minimum.admits(self.text, num)
         {
-            self.fail(id, num.start, num.end, Broken::Minimum);
+            self.fail(top, id, span.clone(), Broken::Minimum);
         }
         for constants in &node.constants {
             if !constants.admits_number(self.text, num) {
-                self.fail(id, num.start, num.end, Broken::Constant(constants));
+                self.fail(top, id, span.clone(), Broken::Constant(constants));
             }
         }
     }
 
-    #[inline]
-    fn literal(&mut self, id: NodeId, node: &Node, start: usize, literal: Literal) -> Result<usize, At> {
+    fn literal(&mut self, top: Frame, id: NodeId, start: usize, literal: Literal) -> Result<usize, At> {
+        let node = &self.schema.nodes[id as usize];
         let (word, kind, types) = match literal {
             Literal::Null => ("null", Kind::Null, Types::NULL),
             Literal::True => ("true", Kind::Bool, Types::BOOLEAN),
@@ -445,18 +429,25 @@ impl<S: Sink> Walk<'_, S> {
         if node.types.overlap(types) {
             for constants in &node.constants {
                 if !constants.admits_literal(literal) {
-                    self.fail(id, start, end, Broken::Constant(constants));
+                    self.fail(top, id, start..end, Broken::Constant(constants));
                 }
             }
         } else {
-            self.fail(id, start, end, Broken::Type(kind));
+            self.fail(top, id, start..end, Broken::Type(kind));
         }
         Ok(end)
     }
 
     #[cold]
-    fn fail(&mut self, node: NodeId, start: usize, end: usize, broken: Broken<'_>) {
-        let frames = &self.frames[..=self.at];
-        self.sink.fail(&Place { schema: self.schema, text: self.text, frames, start, end }, node, broken);
+    #[inline(never)]
+    fn fail(&mut self, top: Frame, node: NodeId, span: Range<usize>, broken: Broken<'_>) {
+        if S::REPORTS {
+            self.scratch.frames.push(top);
+        }
+        let place = Place { schema: self.schema, text: self.text, frames: &self.scratch.frames, span };
+        self.sink.fail(&place, node, broken);
+        if S::REPORTS {
+            self.scratch.frames.pop();
+        }
     }
 }
