@@ -6,15 +6,15 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Serialize;
 
 use crate::json::scan::{self, At, Str};
 use crate::json::{DEFAULT_DEPTH, Kind, ReadError};
 use crate::provider::{Provider, ProviderError};
-use crate::schema::{Names, Schema};
-use crate::validate::{Scratch, Violation, ends, explain, judge, skip};
+use crate::schema::{ANY, Names, Schema};
+use crate::validate::{Next, Scratch, Violation, ends, explain, judge, next_member, skip};
 
 /// What a message turned out to be.
 #[derive(Debug)]
@@ -216,7 +216,7 @@ pub struct Checker<P> {
     /// The URNs looked up so far, and their schemas.
     urns: Names,
     schemas: Vec<Known>,
-    names: Names,
+    envelope: Known,
     depth: usize,
 }
 
@@ -227,6 +227,12 @@ struct Known {
 }
 
 impl Known {
+    fn new(schema: Arc<Schema>) -> Self {
+        let mut followers = Vec::new();
+        schema.followers(&mut followers);
+        Self { schema, followers }
+    }
+
     /// Runs `work` with the buffers made ready for the schema.
     fn with<T>(&mut self, scratch: &mut Scratch, work: impl FnOnce(&Schema, &mut Scratch) -> T) -> T {
         std::mem::swap(&mut self.followers, &mut scratch.followers);
@@ -236,8 +242,14 @@ impl Known {
     }
 }
 
-/// The members of an envelope in their canonical order; see [`Checker::names`].
-const MEMBERS: [&str; 6] = ["job", "trace_id", "data", "meta", "attempts", "urn"];
+/// What the walk expects of an envelope: its members in their canonical order. It judges none.
+static ENVELOPE: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+    let meta = br#"{"properties": {"job": true, "trace_id": true, "data": true, "meta": {"properties": {"id": true,
+        "queue": true, "lang": true, "schema_version": true, "created_at": true}}, "attempts": true, "urn": true}}"#;
+    Arc::new(Schema::parse(meta).expect("the text above is a schema"))
+});
+
+/// Places among the members of [`ENVELOPE`].
 const JOB: Option<u32> = Some(0);
 const DATA: Option<u32> = Some(2);
 const URN: Option<u32> = Some(5);
@@ -267,11 +279,8 @@ impl<P: Provider> Checker<P> {
 
     /// Returns a checker for envelopes in which containers may nest `depth` deep.
     pub fn with_depth(provider: P, depth: usize) -> Self {
-        let mut names = Names::default();
-        for name in MEMBERS {
-            names.insert(name);
-        }
-        Self { provider, urns: Names::default(), schemas: Vec::new(), names, depth }
+        let envelope = Known::new(Arc::clone(&ENVELOPE));
+        Self { provider, urns: Names::default(), schemas: Vec::new(), envelope, depth }
     }
 
     /// Returns whether the envelope is well-formed and its data, if its URN has a schema, valid.
@@ -313,9 +322,7 @@ impl<P: Provider> Checker<P> {
             None => {
                 let urn = plain(text, urn);
                 let Some(schema) = self.provider.schema(&urn)? else { return Ok(None) };
-                let mut followers = Vec::new();
-                schema.followers(&mut followers);
-                self.schemas.push(Known { schema, followers });
+                self.schemas.push(Known::new(schema));
                 self.urns.insert(&urn)
             }
         };
@@ -323,7 +330,10 @@ impl<P: Provider> Checker<P> {
     }
 
     fn verdict(&mut self, text: &[u8], scratch: &mut Scratch) -> (Option<Str>, Result<Verdict, At>) {
-        let parts = match self.parts(text, scratch) {
+        std::mem::swap(&mut self.envelope.followers, &mut scratch.followers);
+        let parts = self.parts(text, scratch);
+        std::mem::swap(&mut self.envelope.followers, &mut scratch.followers);
+        let parts = match parts {
             Ok(Ok(parts)) => parts,
             Ok(Err(found)) => return (None, Ok(Verdict::Known(not_an_object("the message", found)))),
             Err(at) => return (None, Err(at)),
@@ -365,59 +375,44 @@ impl<P: Provider> Checker<P> {
     fn parts(&mut self, text: &[u8], scratch: &mut Scratch) -> Result<Result<Parts, Kind>, At> {
         let depth = self.depth.saturating_sub(1);
         let mut pos = scan::space(text, 0);
-        if text.get(pos) != Some(&b'{') {
-            let end = skip(text, pos, self.depth, scratch)?;
+        if scan::byte(text, pos) != b'{' {
+            let end = skip(&ENVELOPE, ANY, text, pos, self.depth, scratch)?;
             ends(text, end)?;
             return Ok(Err(kind(text[pos])));
         }
+        let envelope: &Schema = &ENVELOPE;
+        let fields = envelope.node(envelope.root()).fields;
+        let mut follower = envelope.fields[fields as usize].followers;
         let mut parts = Parts::default();
-        pos = scan::space(text, pos + 1);
-        if text.get(pos) == Some(&b'}') {
-            ends(text, pos + 1)?;
-            return Ok(Ok(parts));
-        }
+        let mut first = true;
         loop {
-            if text.get(pos) != Some(&b'"') {
-                return Err(scan::expected(text, pos, "a name"));
-            }
-            let (name, end) = self.name(text, pos + 1, scratch)?;
-            pos = scan::space(text, end + 1);
-            if text.get(pos) != Some(&b':') {
-                return Err(scan::expected(text, pos, "`:`"));
-            }
-            pos = scan::space(text, pos + 1);
-            let string = match text.get(pos) {
-                Some(b'"') => Some(scan::string(text, pos + 1)?),
-                _ => None,
+            let member = match next_member(envelope, fields, follower, text, pos, first, scratch)? {
+                Next::End(end) => {
+                    ends(text, end)?;
+                    return Ok(Ok(parts));
+                }
+                Next::Member(member, _, value) => {
+                    pos = scan::space(text, value);
+                    member
+                }
             };
+            first = false;
             let start = pos;
+            let string = if scan::byte(text, pos) == b'"' { Some(scan::string(text, pos + 1)?) } else { None };
+            let place = member.map(|member| member.place);
             pos = match string {
                 Some(string) => string.end + 1,
-                None if name == DATA => self.data(text, pos, &mut parts, scratch)?,
-                None => skip(text, pos, depth, scratch)?,
+                None if place == DATA => self.data(text, pos, &mut parts, scratch)?,
+                None => skip(envelope, member.map_or(ANY, |member| member.node), text, pos, depth, scratch)?,
             };
-            match name {
+            match place {
                 JOB => (parts.job, parts.judged) = (string, None),
                 URN => parts.urn = string,
                 DATA => parts.data = Some(start..pos),
                 _ => {}
             }
-            pos = scan::space(text, pos);
-            match text.get(pos) {
-                Some(b',') => pos = scan::space(text, pos + 1),
-                Some(b'}') => {
-                    ends(text, pos + 1)?;
-                    return Ok(Ok(parts));
-                }
-                _ => return Err(scan::expected(text, pos, "`,` or `}`")),
-            }
+            follower = member.map_or(follower, |member| member.after);
         }
-    }
-
-    /// Returns which of [`MEMBERS`] the name at `start` is, and where its closing quote is.
-    fn name(&self, text: &[u8], start: usize, scratch: &mut Scratch) -> Result<(Option<u32>, usize), At> {
-        let string = scan::string(text, start)?;
-        Ok((self.names.find(text, string, &mut scratch.plain), string.end))
     }
 
     /// Reads over `data`, judging it where the `job` before it has a schema; returns its end.
@@ -425,7 +420,7 @@ impl<P: Provider> Checker<P> {
         let depth = self.depth.saturating_sub(1);
         parts.judged = None;
         if let Some(job) = parts.job
-            && text.get(start) == Some(&b'{')
+            && scan::byte(text, start) == b'{'
             && !is_blank(text, job)
             && let Ok(Some(known)) = self.schema(text, job, scratch)
         {
@@ -434,7 +429,7 @@ impl<P: Provider> Checker<P> {
             parts.judged = Some(valid);
             return Ok(end);
         }
-        skip(text, start, depth, scratch)
+        skip(&ENVELOPE, ANY, text, start, depth, scratch)
     }
 }
 

@@ -94,11 +94,8 @@ pub(crate) fn byte(text: &[u8], pos: usize) -> u8 {
 /// 16 bytes of ASCII without an escape.
 #[inline(always)]
 pub(crate) fn plain_string(text: &[u8], start: usize) -> Option<usize> {
-    let chunk = Chunk::at(text, start);
-    // The lowest bit tells both where the string ends and whether something else is met first.
-    let stop = chunk.special() | chunk.high();
-    let end = start + stop.trailing_zeros() as usize;
-    (stop & chunk.quotes() & stop.wrapping_neg() != 0).then_some(end)
+    let end = start + Chunk::at(text, start).special_or_high().trailing_zeros() as usize;
+    (byte(text, end) == b'"').then_some(end)
 }
 
 /// Scans a string whose first byte after the opening quote is at `start`.
@@ -379,10 +376,15 @@ impl Chunk {
     /// Returns a bit for each byte that ends a plain stretch of a string: `"`, `\` and controls.
     #[inline(always)]
     pub(crate) fn special(self) -> u32 {
+        self.special_lanes().to_bitmask()
+    }
+
+    #[inline(always)]
+    fn special_lanes(self) -> u8x16 {
         let quote = self.0.simd_eq(u8x16::splat(b'"'));
         let escape = self.0.simd_eq(u8x16::splat(b'\\'));
         let control = self.0.min(u8x16::splat(0x1F)).simd_eq(self.0);
-        (quote | escape | control).to_bitmask()
+        quote | escape | control
     }
 
     /// Returns the first `length` bytes, at most 16, as two little-endian words filled up with zeros.
@@ -401,9 +403,10 @@ impl Chunk {
         value.min(u8x16::splat(9)).simd_eq(value).to_bitmask()
     }
 
+    /// Returns a bit for each byte that is special or not ASCII; and one after the last byte.
     #[inline(always)]
-    fn quotes(self) -> u32 {
-        self.0.simd_eq(u8x16::splat(b'"')).to_bitmask()
+    fn special_or_high(self) -> u32 {
+        (self.special_lanes() | self.0).to_bitmask() | 1 << 16
     }
 
     /// Returns a bit for each byte that is not ASCII.

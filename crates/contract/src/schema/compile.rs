@@ -1,9 +1,12 @@
 //! From a document to the nodes that the walk over a message reads.
 
+use wide::u8x16;
+
 use super::constants::Constants;
-use super::minimum::Minimum;
+use super::minimum::{ANY_START, Minimum, start_class};
 use super::names::Names;
 use super::{Note, Schema, SchemaError, SensitivePath, Warning, is_annotation};
+use crate::json::scan::{Chunk, Num};
 use crate::json::{Document, Kind, Pointer, Value};
 
 /// A node's place in [`Schema::nodes`].
@@ -63,13 +66,19 @@ impl Types {
 /// What one schema object asks of a value. What it asks of objects stands in [`Fields`].
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
+    /// A string of plain ASCII whose length less `short` is at most `long` needs no other look.
+    short: usize,
+    long: usize,
+    /// How a whole number and any other may start so that it needs no other look.
+    whole: u8,
+    fraction: u8,
     pub(crate) types: Types,
     /// Whether `min_length` or `max_length` bounds anything.
     pub(crate) bounded: bool,
     /// The value, or one around it, is marked `x-gdpr-sensitive`.
     pub(crate) sensitive: bool,
     /// The place in [`Schema::fields`].
-    pub(crate) fields: Option<u32>,
+    pub(crate) fields: u32,
     /// The elements' nodes of a tuple, one after another from here.
     pub(crate) tuple: NodeId,
     pub(crate) tuple_length: u32,
@@ -83,11 +92,15 @@ pub(crate) struct Node {
 
 impl Node {
     fn new(types: Types) -> Self {
-        Self {
+        let mut node = Self {
+            short: 0,
+            long: 0,
+            whole: 0,
+            fraction: 0,
             types,
             bounded: false,
             sensitive: false,
-            fields: None,
+            fields: FREE,
             tuple: ANY,
             tuple_length: 0,
             items: ANY,
@@ -95,31 +108,108 @@ impl Node {
             max_length: u64::MAX,
             minimum: None,
             constants: Vec::new(),
-        }
+        };
+        node.prepare();
+        node
+    }
+
+    /// Works out which values need one look only.
+    fn prepare(&mut self) {
+        self.bounded = self.min_length > 0 || self.max_length < u64::MAX;
+        let plain = self.constants.is_empty();
+        let fits = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
+        (self.short, self.long) = if plain && self.types.overlap(Types::STRING) && self.min_length <= self.max_length {
+            (fits(self.min_length), fits(self.max_length - self.min_length))
+        } else {
+            (usize::MAX, 0)
+        };
+        let starts = self.minimum.as_ref().map_or(ANY_START, |minimum| minimum.starts());
+        self.whole = if plain && self.types.overlap(Types::INTEGER) { starts } else { 0 };
+        self.fraction = if plain && self.types.contain(Types::NUMBER) { starts } else { 0 };
+    }
+
+    /// Returns whether a string of `length` ASCII characters surely fulfils the node.
+    #[inline(always)]
+    pub(crate) fn admits_plain_string(&self, length: usize) -> bool {
+        length.wrapping_sub(self.short) <= self.long
+    }
+
+    /// Returns whether the number at `num`, which starts with `byte`, surely fulfils the node.
+    #[inline(always)]
+    pub(crate) fn admits_at_sight(&self, byte: u8, num: Num) -> bool {
+        let starts = if num.is_plain() { self.whole } else { self.fraction };
+        starts & start_class(byte) != 0 && !num.exponent
     }
 }
+
+/// The fields of objects no member of which is judged, present in every schema.
+pub(crate) const FREE: u32 = 0;
 
 /// What a schema object asks of an object's members.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     /// The declared names in the order of `properties`, then those that are only required.
     pub(crate) names: Names,
-    pub(crate) nodes: Vec<NodeId>,
+    /// Where in [`Schema::members`] theirs start.
+    pub(crate) members: u32,
     /// The names that must be there.
     pub(crate) required: Vec<u32>,
     /// A bit for each of the first 64 names that must be there.
     pub(crate) required_first: u64,
-    /// Where in the list of [`Schema::followers`] those of this object stand: which name comes
+    /// Where in the list of [`Schema::followers`] those of this object stand: which member comes
     /// first, then which comes after each.
     pub(crate) followers: u32,
     /// The node of members that are not declared.
     pub(crate) additional: NodeId,
 }
 
-impl Fields {
-    /// Returns whether members that are not declared are judged one by one.
-    pub(crate) fn judges_additional(&self) -> bool {
-        self.additional != ANY
+/// The member that stands nowhere, present in every schema.
+pub(crate) const NO_MEMBER: u32 = 0;
+
+/// A declared member, ready to be compared with a text: `,"name":`.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// The first 16 bytes of `pattern`, and a bit for each that counts.
+    head: u8x16,
+    mask: u32,
+    length: u32,
+    pub(crate) node: NodeId,
+    /// Where in the list of [`Schema::followers`] the one after this stands.
+    pub(crate) after: u32,
+    /// The place among the names of the object, and its bit if it is one of the first 64.
+    pub(crate) place: u32,
+    pub(crate) bit: u64,
+    pattern: Box<[u8]>,
+}
+
+impl Member {
+    fn new(name: &str, node: NodeId, place: u32, after: u32) -> Self {
+        let pattern: Box<[u8]> = [b",\"", name.as_bytes(), b"\":"].concat().into();
+        let mut head = [0; 16];
+        let length = pattern.len().min(16);
+        head[..length].copy_from_slice(&pattern[..length]);
+        // A name with one of these never stands in a text as it is: no comparison may hold.
+        let escaped = name.bytes().any(|b| matches!(b, b'"' | b'\\' | 0..0x20));
+        let mask = if escaped { u32::MAX } else { (1 << length) - 1 };
+        let bit = if place < 64 { 1 << place } else { 0 };
+        Self { head: u8x16::new(head), mask, length: pattern.len() as u32, node, after, place, bit, pattern }
+    }
+
+    /// Returns the one that stands nowhere.
+    fn none() -> Self {
+        Self { mask: u32::MAX, ..Self::new("", ANY, 0, 0) }
+    }
+
+    /// Returns the position of the value if the member stands in `text` at `pos`, from the comma
+    /// before it, or from the brace if it is the `first`, to its colon, without white space.
+    #[inline(always)]
+    pub(crate) fn stands_at(&self, text: &[u8], pos: usize, first: bool) -> Option<usize> {
+        let same = Chunk::at(text, pos).equal(self.head) | u32::from(first);
+        if same & self.mask != self.mask {
+            return None;
+        }
+        let end = pos + self.length as usize;
+        (self.length <= 16 || text.get(pos + 1..end) == Some(&self.pattern[1..])).then_some(end)
     }
 }
 
@@ -137,6 +227,8 @@ pub(super) fn compile(document: Document) -> Result<Schema, SchemaError> {
     let mut compiler = Compiler::default();
     compiler.nodes.push(Node::new(Types::ALL));
     compiler.steps.push((ANY, Step::Root));
+    compiler.fields.push(Fields::default());
+    compiler.members.push(Member::none());
     let root = compiler.add(ANY, Step::Root);
     let mut pending = vec![(root, document.root())];
     while let Some((id, value)) = pending.pop() {
@@ -148,6 +240,7 @@ pub(super) fn compile(document: Document) -> Result<Schema, SchemaError> {
     Ok(Schema {
         nodes: compiler.nodes,
         fields: compiler.fields,
+        members: compiler.members,
         steps: compiler.steps,
         root,
         warnings: compiler.warnings,
@@ -215,6 +308,7 @@ fn data_path(steps: &[(NodeId, Step)], id: NodeId) -> String {
 struct Compiler {
     nodes: Vec<Node>,
     fields: Vec<Fields>,
+    members: Vec<Member>,
     steps: Vec<(NodeId, Step)>,
     warnings: Vec<Warning>,
     notes: Vec<Note>,
@@ -247,13 +341,11 @@ impl Compiler {
         value: Value<'d>,
         pending: &mut Vec<(NodeId, Value<'d>)>,
     ) -> Result<(), SchemaError> {
-        let mut node = Node::new(Types::ALL);
+        let nothing = value.as_bool() == Some(false);
+        let mut node = Node::new(if nothing { Types::NONE } else { Types::ALL });
         node.sensitive = self.nodes[self.steps[id as usize].0 as usize].sensitive;
         match (value.kind(), value.as_bool()) {
             (_, Some(accepts)) => {
-                if !accepts {
-                    node.types = Types::NONE;
-                }
                 if !matches!(self.steps[id as usize].1, Step::Additional) {
                     self.note(id, format!("the schema `{accepts}`"));
                 }
@@ -300,16 +392,16 @@ impl Compiler {
                 }
             }
         }
-        node.bounded = node.min_length > 0 || node.max_length < u64::MAX;
+        node.prepare();
         self.portability(id, value);
         self.nodes[id as usize] = node;
         self.members(id, [properties, required, additional], pending)?;
         self.items(id, items, pending)?;
-        if let Some(fields) = self.nodes[id as usize].fields
-            && let Some(value) = additional
-            && self.fields[fields as usize].judges_additional()
+        let judge = self.fields[self.nodes[id as usize].fields as usize].additional;
+        if let Some(value) = additional
+            && judge != ANY
         {
-            pending.push((self.fields[fields as usize].additional, value));
+            pending.push((judge, value));
         }
         Ok(())
     }
@@ -323,7 +415,9 @@ impl Compiler {
         if properties.or(required).or(additional).is_none() {
             return Ok(());
         }
-        let mut fields = Fields::default();
+        let last = self.fields.last().map_or(0, |last| last.followers + last.names.len() as u32 + 1);
+        let mut fields = Fields { followers: last, members: self.members.len() as u32, ..Fields::default() };
+        let member = |name: &str, place, node| Member::new(name, node, place, last + 1 + place);
         if let Some(value) = additional
             && value.as_bool() != Some(true)
         {
@@ -336,11 +430,11 @@ impl Compiler {
             if value.kind() != Kind::Object {
                 return Err(self.wrong(id, "properties", "an object", value));
             }
-            for member in value.members() {
-                let node = self.add(id, Step::Property(member.name.into()));
-                fields.names.insert(member.name);
-                fields.nodes.push(node);
-                pending.push((node, member.value));
+            for property in value.members() {
+                let node = self.add(id, Step::Property(property.name.into()));
+                let place = fields.names.insert(property.name);
+                self.members.push(member(property.name, place, node));
+                pending.push((node, property.value));
             }
         }
         if let Some(value) = required {
@@ -350,11 +444,12 @@ impl Compiler {
             }
             for name in value.items() {
                 let Some(name) = name.as_str() else { return Err(self.wrong(id, "required", want, name)) };
-                let place = fields.names.insert(name) as usize;
-                if place == fields.nodes.len() {
-                    fields.nodes.push(fields.additional);
+                let declared = fields.names.len();
+                let place = fields.names.insert(name);
+                if fields.names.len() > declared {
+                    self.members.push(member(name, place, fields.additional));
                 }
-                fields.required.push(place as u32);
+                fields.required.push(place);
                 if place < 64 {
                     fields.required_first |= 1 << place;
                 }
@@ -362,8 +457,7 @@ impl Compiler {
             fields.required.sort_unstable();
             fields.required.dedup();
         }
-        fields.followers = self.fields.last().map_or(0, |last| last.followers + last.names.len() as u32 + 1);
-        self.nodes[id as usize].fields = Some(self.fields.len() as u32);
+        self.nodes[id as usize].fields = self.fields.len() as u32;
         self.fields.push(fields);
         Ok(())
     }

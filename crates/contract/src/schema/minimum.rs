@@ -36,6 +36,16 @@ impl Minimum {
         &self.text
     }
 
+    /// Returns a bit for each way in which a number can start ([`start_class`]) that alone shows it
+    /// to be at least the bound.
+    pub(crate) fn starts(&self) -> u8 {
+        match self.shape {
+            Shape::NotPositive => ZERO | ONE_OR_MORE,
+            Shape::Whole if &*self.text == "1" => ONE_OR_MORE,
+            _ => 0,
+        }
+    }
+
     /// Returns whether the number at `num` in `text` is at least the bound.
     #[inline]
     pub(crate) fn admits(&self, text: &[u8], num: Num) -> bool {
@@ -48,5 +58,22 @@ impl Minimum {
             }
             _ => num.number(text) >= Number::from_scanned(&self.text),
         }
+    }
+}
+
+const NEGATIVE: u8 = 1;
+const ZERO: u8 = 2;
+const ONE_OR_MORE: u8 = 4;
+
+/// Every way in which a number can start.
+pub(crate) const ANY_START: u8 = NEGATIVE | ZERO | ONE_OR_MORE;
+
+/// Returns the bit for a number, without an exponent, whose first byte is `byte`.
+#[inline(always)]
+pub(crate) fn start_class(byte: u8) -> u8 {
+    match byte {
+        b'-' => NEGATIVE,
+        b'0' => ZERO,
+        _ => ONE_OR_MORE,
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::json::{Document, Kind, Pointer, ReadError};
 
-pub(crate) use compile::{ANY, Fields, Node, NodeId, Step, Types};
+pub(crate) use compile::{ANY, FREE, Fields, Member, NO_MEMBER, Node, NodeId, Step, Types};
 pub(crate) use constants::{Constants, Literal};
 pub(crate) use names::Names;
 
@@ -54,6 +54,7 @@ pub struct Schema {
     document: Document,
     pub(crate) nodes: Vec<Node>,
     pub(crate) fields: Vec<Fields>,
+    pub(crate) members: Vec<Member>,
     steps: Vec<(NodeId, Step)>,
     root: NodeId,
     warnings: Vec<Warning>,
@@ -163,10 +164,11 @@ impl Schema {
         &self.sensitive
     }
 
-    /// Appends to `followers` which name probably comes after which: at first, the next declared.
+    /// Appends to `followers` which member probably comes after which: at first, the next declared.
     pub(crate) fn followers(&self, followers: &mut Vec<u32>) {
         for fields in &self.fields {
-            followers.extend(0..=fields.names.len() as u32);
+            let end = fields.members + fields.names.len() as u32;
+            followers.extend((fields.members..end).chain([NO_MEMBER]));
         }
     }
 

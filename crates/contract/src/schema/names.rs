@@ -83,17 +83,6 @@ impl Names {
         self.probe(Chunk::at(name.as_bytes(), 0), name.as_bytes(), |known| *known.text == *name)
     }
 
-    /// Returns where the quote after the name is, if the name at `place` stands in `text` at `start`.
-    #[inline(always)]
-    pub(crate) fn stands_at(&self, place: u32, text: &[u8], start: usize) -> Option<usize> {
-        let name = self.list.get(place as usize)?;
-        if Chunk::at(text, start).equal(name.head) & name.mask != name.mask {
-            return None;
-        }
-        let length = name.text.len();
-        (length < 16 || long_stands_at(&name.text, text, start)).then_some(start + length)
-    }
-
     /// Returns the place of the name at `start` in `text`, which a quote at `end` must follow, and
     /// in which no escape stands. `chunk` must be the one at `start`.
     #[inline]
@@ -140,10 +129,6 @@ impl Names {
         }
         hash as usize & (self.slots.len() - 1)
     }
-}
-
-fn long_stands_at(name: &str, text: &[u8], start: usize) -> bool {
-    text[start..].strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"'))
 }
 
 /// Multiplies to 128 bits and adds up both halves without carry: every bit tells on every other.

@@ -7,17 +7,17 @@ mod report;
 mod walk;
 
 use std::cell::Cell;
-use std::sync::LazyLock;
 
 use serde::Serialize;
 
 use crate::json::scan::{self, At};
 use crate::json::{DEFAULT_DEPTH, Fault, ReadError, Same, Tape};
-use crate::schema::{ANY, NodeId, Schema};
+use crate::schema::{NodeId, Schema};
 
 use report::Report;
 pub use report::Violation;
 use walk::{Broken, Frame, Place, Sink, walk};
+pub(crate) use walk::{Next, next_member};
 
 /// Buffers that live from one message to the next, so that judging allocates nothing.
 #[derive(Default)]
@@ -109,10 +109,17 @@ pub(crate) fn explain(
     Ok(report.into_violations())
 }
 
-/// Reads over the value that starts at or after `start` and returns its end.
-pub(crate) fn skip(text: &[u8], start: usize, depth: usize, scratch: &mut Scratch) -> Result<usize, At> {
-    static FREE: LazyLock<Schema> = LazyLock::new(|| Schema::parse(b"true").expect("`true` is a schema"));
-    walk(&FREE, ANY, text, start, depth, scratch, &mut Verdict::default())
+/// Reads over the value that starts at or after `start`, which `node` of `schema` accepts whatever
+/// it is, and returns its end.
+pub(crate) fn skip(
+    schema: &Schema,
+    node: NodeId,
+    text: &[u8],
+    start: usize,
+    depth: usize,
+    scratch: &mut Scratch,
+) -> Result<usize, At> {
+    walk(schema, node, text, start, depth, scratch, &mut Verdict::default())
 }
 
 /// Returns the fault of a text that goes on after its value.

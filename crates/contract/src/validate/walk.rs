@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::Scratch;
 use crate::json::scan::{self, At, Num, Str};
 use crate::json::{Fault, Kind};
-use crate::schema::{ANY, Constants, Fields, Literal, Node, NodeId, Schema, Types};
+use crate::schema::{ANY, Constants, FREE, Fields, Literal, Member, NodeId, Schema, Types};
 
 /// Receives what the walk finds.
 pub(super) trait Sink {
@@ -57,9 +57,15 @@ pub(super) struct Place<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     shape: Shape,
+    /// Whether the node lists whole values that are allowed.
+    constants: bool,
+    /// Whether the name of the member is declared, if the sink reports.
+    declared: bool,
     /// What the container itself must fulfil.
     node: NodeId,
-    /// The index of the element; for an object, where in [`Scratch::followers`] the name that
+    /// The place of an object's fields.
+    fields: u32,
+    /// The index of the element; for an object, where in [`Scratch::followers`] the member that
     /// probably comes next stands.
     index: u32,
     /// The declared names met so far: a bit for each of the first 64.
@@ -69,31 +75,28 @@ pub(crate) struct Frame {
     start: usize,
     /// The raw name of the member, if the sink reports.
     name: (usize, usize),
-    /// Whether that name is declared.
-    declared: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
+    Object,
+    Array,
     /// Around the whole value.
     Outside,
-    Array,
-    /// An object no member of which is judged.
-    Free,
-    /// An object with declared names: the place of its fields.
-    Object(u32),
 }
 
 impl Frame {
     const OUTSIDE: Self = Self {
         shape: Shape::Outside,
+        constants: false,
+        declared: false,
         node: ANY,
+        fields: FREE,
         index: 0,
         seen: 0,
         seen_more: 0,
         start: 0,
         name: (0, 0),
-        declared: false,
     };
 
     /// Returns what leads from the container to the value in it.
@@ -101,15 +104,77 @@ impl Frame {
         match self.shape {
             Shape::Outside => Token::None,
             Shape::Array => Token::Index(self.index),
-            Shape::Free | Shape::Object(_) => {
-                Token::Name { raw: &text[self.name.0..self.name.1], declared: self.declared }
-            }
+            Shape::Object => Token::Name { raw: &text[self.name.0..self.name.1], declared: self.declared },
         }
     }
 
     pub(super) fn node(&self) -> NodeId {
         self.node
     }
+}
+
+/// What comes next in an object.
+pub(crate) enum Next<'s> {
+    /// A member: what is declared of it, its raw name, and the position after its colon.
+    Member(Option<&'s Member>, (usize, usize), usize),
+    /// The end of the object, and the position after its brace.
+    End(usize),
+}
+
+/// Reads what comes next in an object with these `fields`: at its brace if that is the `first`
+/// thing, else after a value. `follower` is where the scratch guesses the member.
+#[inline(always)]
+pub(crate) fn next_member<'s>(
+    schema: &'s Schema,
+    fields: u32,
+    follower: u32,
+    text: &[u8],
+    pos: usize,
+    first: bool,
+    scratch: &mut Scratch,
+) -> Result<Next<'s>, At> {
+    // Members mostly come in the order in which they came the last time.
+    let member = &schema.members[scratch.followers[follower as usize] as usize];
+    match member.stands_at(text, pos, first) {
+        Some(value) => Ok(Next::Member(Some(member), (pos + 2, value - 2), value)),
+        None => look_up(schema, fields, follower, text, pos, first, scratch),
+    }
+}
+
+fn look_up<'s>(
+    schema: &'s Schema,
+    fields: u32,
+    follower: u32,
+    text: &[u8],
+    pos: usize,
+    first: bool,
+    scratch: &mut Scratch,
+) -> Result<Next<'s>, At> {
+    let mut pos = scan::space(text, pos);
+    if first || scan::byte(text, pos) == b',' {
+        pos = scan::space(text, pos + 1);
+    } else if scan::byte(text, pos) == b'}' {
+        return Ok(Next::End(pos + 1));
+    } else {
+        return Err(scan::expected(text, pos, "`,` or `}`"));
+    }
+    match scan::byte(text, pos) {
+        b'"' => {}
+        b'}' if first => return Ok(Next::End(pos + 1)),
+        _ => return Err(scan::expected(text, pos, if first { "a name or `}`" } else { "a name" })),
+    }
+    let string = scan::string(text, pos + 1)?;
+    pos = scan::space(text, string.end + 1);
+    if scan::byte(text, pos) != b':' {
+        return Err(scan::expected(text, pos, "`:`"));
+    }
+    let fields = &schema.fields[fields as usize];
+    let place = fields.names.find(text, string, &mut scratch.plain).map(|place| fields.members + place);
+    if let Some(place) = place {
+        scratch.followers[follower as usize] = place;
+    }
+    let member = place.map(|place| &schema.members[place as usize]);
+    Ok(Next::Member(member, (string.start, string.end), pos + 1))
 }
 
 /// What leads from a container to a value in it.
@@ -149,188 +214,159 @@ impl<S: Sink> Walk<'_, S> {
         let (schema, text) = (self.schema, self.text);
         let mut top = Frame::OUTSIDE;
         let mut id = root;
-        let mut pos = scan::space(text, start);
-        loop {
+        let mut pos = start;
+        'value: loop {
             let node = &schema.nodes[id as usize];
-            // What a name must be called in an error, if one comes next; else an element does.
-            let name = 'next: {
-                match scan::byte(text, pos) {
-                    b'"' => {
-                        if let Some(end) = scan::plain_string(text, pos + 1) {
-                            let length = (end - pos - 1) as u64;
-                            let judged = node.types.overlap(Types::STRING)
-                                && node.min_length <= length
-                                && length <= node.max_length
-                                && node.constants.is_empty();
-                            if !judged {
-                                let string = Str { start: pos + 1, end, escaped: false, ascii: true };
-                                self.string(top, id, string);
-                            }
-                            pos = end + 1;
-                        } else {
-                            let string = scan::string(text, pos + 1)?;
-                            self.string(top, id, string);
-                            pos = string.end + 1;
+            // Whether the object that `top` is has had no member yet: `pos` is at its brace then.
+            let mut first = false;
+            match scan::byte(text, pos) {
+                b'"' => {
+                    if let Some(end) = scan::plain_string(text, pos + 1) {
+                        if !node.admits_plain_string(end - pos - 1) {
+                            self.string(top, id, Str { start: pos + 1, end, escaped: false, ascii: true });
                         }
+                        pos = end + 1;
+                    } else {
+                        let string = scan::string(text, pos + 1)?;
+                        self.string(top, id, string);
+                        pos = string.end + 1;
                     }
-                    b'-' | b'0'..=b'9' => {
-                        let num = scan::number(text, pos)?;
-                        let judged = node.types.contain(if num.is_plain() { Types::INTEGER } else { Types::NUMBER })
-                            && node.constants.is_empty()
-                            && node.minimum.as_ref().is_none_or(|minimum| minimum.admits(text, num));
-                        if !judged {
-                            self.number(top, id, num);
-                        }
-                        pos = num.end;
-                    }
-                    b'{' => {
-                        top = self.open(top, id, pos, Kind::Object)?;
-                        pos = scan::space(text, pos + 1);
-                        if scan::byte(text, pos) != b'}' {
-                            break 'next Some("a name or `}`");
-                        }
-                        top = self.close(top, pos + 1);
-                        pos += 1;
-                    }
-                    b'[' => {
-                        top = self.open(top, id, pos, Kind::Array)?;
-                        pos = scan::space(text, pos + 1);
-                        if scan::byte(text, pos) != b']' {
-                            break 'next None;
-                        }
-                        top = self.close(top, pos + 1);
-                        pos += 1;
-                    }
-                    b't' => pos = self.literal(top, id, pos, Literal::True)?,
-                    b'f' => pos = self.literal(top, id, pos, Literal::False)?,
-                    b'n' => pos = self.literal(top, id, pos, Literal::Null)?,
-                    _ => return Err(scan::expected(text, pos, "a value")),
                 }
-                // A value has ended: what comes next depends on the container it stands in.
-                loop {
-                    if top.shape == Shape::Outside {
-                        return Ok(pos);
+                byte @ (b'-' | b'0'..=b'9') => {
+                    let num = scan::number(text, pos)?;
+                    if !node.admits_at_sight(byte, num) {
+                        self.number(top, id, num);
                     }
-                    let object = top.shape != Shape::Array;
-                    if S::REPORTS && object {
-                        self.sink.member_ends(top.start, &text[top.name.0..top.name.1]);
-                    }
-                    pos = scan::space(text, pos);
-                    let byte = scan::byte(text, pos);
-                    if byte == b',' {
-                        pos = scan::space(text, pos + 1);
-                        if object {
-                            break 'next Some("a name");
-                        }
-                        top.index += 1;
-                        break 'next None;
-                    }
-                    if byte != if object { b'}' } else { b']' } {
-                        return Err(scan::expected(text, pos, if object { "`,` or `}`" } else { "`,` or `]`" }));
+                    pos = num.end;
+                }
+                b'{' => {
+                    top = self.open(top, id, pos, Shape::Object)?;
+                    first = true;
+                }
+                b'[' => {
+                    top = self.open(top, id, pos, Shape::Array)?;
+                    pos = scan::space(text, pos + 1);
+                    if scan::byte(text, pos) != b']' {
+                        id = self.element(top);
+                        continue;
                     }
                     pos += 1;
                     top = self.close(top, pos);
                 }
-            };
-            let Some(name) = name else {
-                let node = &schema.nodes[top.node as usize];
-                id = if top.index < node.tuple_length { node.tuple + top.index } else { node.items };
-                continue;
-            };
-            if scan::byte(text, pos) != b'"' {
-                return Err(scan::expected(text, pos, name));
-            }
-            let start = pos + 1;
-            let end;
-            if let Shape::Object(fields) = top.shape {
-                let fields = &schema.fields[fields as usize];
-                // Members mostly come in the order in which they came the last time.
-                let guess = self.scratch.followers[top.index as usize];
-                let place;
-                (place, end) = match fields.names.stands_at(guess, text, start) {
-                    Some(end) => (Some(guess), end),
-                    None => self.look_up(fields, top.index, start)?,
-                };
-                if S::REPORTS {
-                    top.declared = place.is_some();
+                b't' => pos = self.literal(top, id, pos, Literal::True)?,
+                b'f' => pos = self.literal(top, id, pos, Literal::False)?,
+                b'n' => pos = self.literal(top, id, pos, Literal::Null)?,
+                b' ' | b'\t' | b'\n' | b'\r' => {
+                    pos = scan::space(text, pos);
+                    continue;
                 }
-                if let Some(place) = place {
-                    top.index = fields.followers + 1 + place;
-                    id = fields.nodes[place as usize];
-                    let bit = 1 << (place % 64);
-                    let seen = if place < 64 {
-                        &mut top.seen
+                _ => return Err(scan::expected(text, pos, "a value")),
+            }
+            // A value has ended or an object begun: what comes next depends on the container.
+            loop {
+                if top.shape == Shape::Object {
+                    if S::REPORTS && !first {
+                        self.sink.member_ends(top.start, &text[top.name.0..top.name.1]);
+                    }
+                    let (found, name);
+                    match next_member(schema, top.fields, top.index, text, pos, first, self.scratch)? {
+                        Next::Member(member, span, value) => (found, name, pos) = (member, span, value),
+                        Next::End(end) => {
+                            pos = end;
+                            top = self.close(top, pos);
+                            first = false;
+                            continue;
+                        }
+                    }
+                    if S::REPORTS {
+                        (top.declared, top.name) = (found.is_some(), name);
+                        self.sink.member(top.start, &text[name.0..name.1]);
+                    }
+                    if let Some(member) = found {
+                        id = member.node;
+                        top.index = member.after;
+                        if member.bit & top.seen != 0 || member.bit == 0 {
+                            self.met(top, member);
+                        }
+                        top.seen |= member.bit;
                     } else {
-                        &mut self.scratch.seen[top.seen_more + place as usize / 64 - 1]
-                    };
-                    if *seen & bit != 0 {
-                        self.sink.repeated();
+                        id = schema.fields[top.fields as usize].additional;
+                        if id != ANY {
+                            self.sink.repeated();
+                        }
                     }
-                    *seen |= bit;
-                } else {
-                    id = fields.additional;
-                    if fields.judges_additional() {
-                        self.sink.repeated();
-                    }
+                    continue 'value;
                 }
-            } else {
-                id = ANY;
-                end = match scan::plain_string(text, start) {
-                    Some(end) => end,
-                    None => scan::string(text, start)?.end,
-                };
+                match (top.shape, scan::byte(text, pos)) {
+                    (Shape::Outside, _) => return Ok(pos),
+                    (_, b',') => {
+                        top.index += 1;
+                        pos += 1;
+                        id = self.element(top);
+                        continue 'value;
+                    }
+                    (_, b']') => {
+                        pos += 1;
+                        top = self.close(top, pos);
+                    }
+                    (_, b' ' | b'\t' | b'\n' | b'\r') => pos = scan::space(text, pos),
+                    _ => return Err(scan::expected(text, pos, "`,` or `]`")),
+                }
             }
-            if S::REPORTS {
-                top.name = (start, end);
-                self.sink.member(top.start, &text[start..end]);
-            }
-            pos = scan::space(text, end + 1);
-            if scan::byte(text, pos) != b':' {
-                return Err(scan::expected(text, pos, "`:`"));
-            }
-            pos = scan::space(text, pos + 1);
         }
     }
 
-    /// Finds the name at `start`, which does not stand where `follower` guesses, among the declared
-    /// ones; returns its place and its closing quote.
-    fn look_up(&mut self, fields: &Fields, follower: u32, start: usize) -> Result<(Option<u32>, usize), At> {
-        let string = scan::string(self.text, start)?;
-        let place = fields.names.find(self.text, string, &mut self.scratch.plain);
-        if let Some(place) = place {
-            self.scratch.followers[follower as usize] = place;
+    /// Notes a declared name that was met before, or that is past the first 64.
+    fn met(&mut self, top: Frame, member: &Member) {
+        if member.bit != 0 {
+            return self.sink.repeated();
         }
-        Ok((place, string.end))
+        let word = &mut self.scratch.seen[top.seen_more + member.place as usize / 64 - 1];
+        let bit = 1 << (member.place % 64);
+        if *word & bit != 0 {
+            self.sink.repeated();
+        }
+        *word |= bit;
+    }
+
+    /// Returns the node of the next element of an array.
+    #[inline(always)]
+    fn element(&self, top: Frame) -> NodeId {
+        let node = &self.schema.nodes[top.node as usize];
+        if top.index < node.tuple_length { node.tuple + top.index } else { node.items }
     }
 
     /// Enters a container that starts at `pos`.
     #[inline(always)]
-    fn open(&mut self, top: Frame, id: NodeId, pos: usize, kind: Kind) -> Result<Frame, At> {
+    fn open(&mut self, top: Frame, id: NodeId, pos: usize, shape: Shape) -> Result<Frame, At> {
         let node = &self.schema.nodes[id as usize];
         if self.scratch.frames.len() == self.depth {
             return Err((pos, Fault::Depth(self.depth)));
         }
-        let object = kind == Kind::Object;
-        let fits = node.types.overlap(if object { Types::OBJECT } else { Types::ARRAY });
-        if !fits {
-            self.fail(top, id, pos..pos + 1, Broken::Type(kind));
-        }
-        self.scratch.frames.push(top);
-        // Inside a container of the wrong type nothing more is judged.
-        let mut inner = Frame { node: if fits { id } else { ANY }, start: pos, ..Frame::OUTSIDE };
-        inner.shape = match node.fields {
-            _ if !object => Shape::Array,
-            Some(fields) if fits => {
-                let Fields { followers, names, .. } = &self.schema.fields[fields as usize];
-                inner.index = *followers;
-                if names.len() > 64 {
-                    inner.seen_more = self.scratch.seen.len();
-                    self.scratch.seen.resize(inner.seen_more + (names.len() - 1) / 64, 0);
-                }
-                Shape::Object(fields)
-            }
-            _ => Shape::Free,
+        let (types, kind) = match shape {
+            Shape::Object => (Types::OBJECT, Kind::Object),
+            _ => (Types::ARRAY, Kind::Array),
         };
+        self.scratch.frames.push(top);
+        let mut inner = Frame { shape, start: pos, ..Frame::OUTSIDE };
+        if !node.types.overlap(types) {
+            // Inside a container of the wrong type nothing more is judged.
+            self.scratch.frames.pop();
+            self.fail(top, id, pos..pos + 1, Broken::Type(kind));
+            self.scratch.frames.push(top);
+            return Ok(inner);
+        }
+        inner.node = id;
+        inner.constants = !node.constants.is_empty();
+        if shape == Shape::Object {
+            let fields = &self.schema.fields[node.fields as usize];
+            inner.fields = node.fields;
+            inner.index = fields.followers;
+            if fields.names.len() > 64 {
+                inner.seen_more = self.scratch.seen.len();
+                self.scratch.seen.resize(inner.seen_more + (fields.names.len() - 1) / 64, 0);
+            }
+        }
         Ok(inner)
     }
 
@@ -338,13 +374,11 @@ impl<S: Sink> Walk<'_, S> {
     #[inline(always)]
     fn close(&mut self, closed: Frame, end: usize) -> Frame {
         let top = self.scratch.frames.pop().unwrap_or(Frame::OUTSIDE);
-        if let Shape::Object(fields) = closed.shape {
-            let fields = &self.schema.fields[fields as usize];
-            if fields.required_first & !closed.seen != 0 || fields.names.len() > 64 {
-                self.required(top, closed, fields, end);
-            }
+        let fields = &self.schema.fields[closed.fields as usize];
+        if fields.required_first & !closed.seen != 0 || fields.names.len() > 64 {
+            self.required(top, closed, fields, end);
         }
-        if !self.schema.nodes[closed.node as usize].constants.is_empty() {
+        if closed.constants {
             self.container_constants(top, closed, end);
         }
         top
