@@ -252,34 +252,29 @@ impl Num {
     }
 }
 
+/// Returns the end of the whole part and the end of the number that starts with a digit at `start`,
+/// if it is short and plain: less than 16 bytes without an exponent.
+#[inline(always)]
+pub(crate) fn plain_number(text: &[u8], start: usize) -> Option<(usize, usize)> {
+    let others = !Chunk::at(text, start).digits();
+    let whole = start + others.trailing_zeros() as usize;
+    let mut end = whole;
+    let mut after = byte(text, whole);
+    if after == b'.' {
+        end += 1 + (others >> (whole - start + 1)).trailing_zeros() as usize;
+        if end == whole + 1 {
+            return None;
+        }
+        after = byte(text, end);
+    }
+    let leading_zero = byte(text, start) == b'0' && whole != start + 1;
+    (end < start + 16 && after | 0x20 != b'e' && !leading_zero).then_some((whole, end))
+}
+
 /// Scans the number that starts at `start`.
 ///
 /// A number that ends at a byte that cannot follow one is left to the caller, who sees that byte.
-#[inline(always)]
 pub(crate) fn number(text: &[u8], start: usize) -> Result<Num, At> {
-    let chunk = Chunk::at(text, start);
-    let digits = chunk.digits();
-    let sign = u32::from(text[start] == b'-');
-    let whole = sign + (digits >> sign).trailing_ones();
-    let mut end = whole;
-    if text.get(start + end as usize) == Some(&b'.') {
-        end += 1 + (digits >> (whole + 1)).trailing_ones();
-        if end == whole + 1 {
-            return long_number(text, start);
-        }
-    }
-    // Digits up to the end of the chunk may go on after it.
-    let goes_on = end >= 16 || matches!(text.get(start + end as usize), Some(b'e' | b'E'));
-    let leading_zero = whole > sign + 1 && text[start + sign as usize] == b'0';
-    if goes_on || leading_zero || whole == sign {
-        return long_number(text, start);
-    }
-    let (whole_end, end) = (start + whole as usize, start + end as usize);
-    Ok(Num { start, whole_end, end, exponent: false })
-}
-
-/// Scans a number that is long, has an exponent, or is none.
-fn long_number(text: &[u8], start: usize) -> Result<Num, At> {
     let mut pos = start + usize::from(text[start] == b'-');
     let whole_end = digits(text, pos);
     if whole_end == pos {
@@ -359,7 +354,7 @@ pub(crate) struct Chunk(u8x16);
 impl Chunk {
     #[inline(always)]
     pub(crate) fn at(text: &[u8], pos: usize) -> Self {
-        match text.get(pos..).and_then(<[u8]>::first_chunk) {
+        match text.get(pos..pos + 16).and_then(<[u8]>::first_chunk) {
             Some(&bytes) => Self(u8x16::new(bytes)),
             None => Self::tail(text, pos),
         }

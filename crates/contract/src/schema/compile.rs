@@ -6,7 +6,7 @@ use super::constants::Constants;
 use super::minimum::{ANY_START, Minimum, start_class};
 use super::names::Names;
 use super::{Note, Schema, SchemaError, SensitivePath, Warning, is_annotation};
-use crate::json::scan::{Chunk, Num};
+use crate::json::scan::Chunk;
 use crate::json::{Document, Kind, Pointer, Value};
 
 /// A node's place in [`Schema::nodes`].
@@ -66,9 +66,10 @@ impl Types {
 /// What one schema object asks of a value. What it asks of objects stands in [`Fields`].
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// A string of plain ASCII whose length less `short` is at most `long` needs no other look.
-    short: usize,
-    long: usize,
+    /// A string of less than 16 ASCII characters whose length less `short` is at most `long` needs no
+    /// other look.
+    short: u8,
+    long: u8,
     /// How a whole number and any other may start so that it needs no other look.
     whole: u8,
     fraction: u8,
@@ -87,7 +88,7 @@ pub(crate) struct Node {
     pub(crate) min_length: u64,
     pub(crate) max_length: u64,
     pub(crate) minimum: Option<Box<Minimum>>,
-    pub(crate) constants: Vec<Constants>,
+    pub(crate) constants: Box<[Constants]>,
 }
 
 impl Node {
@@ -107,7 +108,7 @@ impl Node {
             min_length: 0,
             max_length: u64::MAX,
             minimum: None,
-            constants: Vec::new(),
+            constants: Box::default(),
         };
         node.prepare();
         node
@@ -117,11 +118,10 @@ impl Node {
     fn prepare(&mut self) {
         self.bounded = self.min_length > 0 || self.max_length < u64::MAX;
         let plain = self.constants.is_empty();
-        let fits = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
         (self.short, self.long) = if plain && self.types.overlap(Types::STRING) && self.min_length <= self.max_length {
-            (fits(self.min_length), fits(self.max_length - self.min_length))
+            (self.min_length.min(16) as u8, (self.max_length - self.min_length).min(15) as u8)
         } else {
-            (usize::MAX, 0)
+            (16, 0)
         };
         let starts = self.minimum.as_ref().map_or(ANY_START, |minimum| minimum.starts());
         self.whole = if plain && self.types.overlap(Types::INTEGER) { starts } else { 0 };
@@ -131,14 +131,15 @@ impl Node {
     /// Returns whether a string of `length` ASCII characters surely fulfils the node.
     #[inline(always)]
     pub(crate) fn admits_plain_string(&self, length: usize) -> bool {
-        length.wrapping_sub(self.short) <= self.long
+        (length as u8).wrapping_sub(self.short) <= self.long
     }
 
-    /// Returns whether the number at `num`, which starts with `byte`, surely fulfils the node.
+    /// Returns whether a number without an exponent that starts with the digit `byte` surely fulfils
+    /// the node.
     #[inline(always)]
-    pub(crate) fn admits_at_sight(&self, byte: u8, num: Num) -> bool {
-        let starts = if num.is_plain() { self.whole } else { self.fraction };
-        starts & start_class(byte) != 0 && !num.exponent
+    pub(crate) fn admits_at_sight(&self, byte: u8, whole: bool) -> bool {
+        let starts = if whole { self.whole } else { self.fraction };
+        starts & start_class(byte) != 0
     }
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct Fields {
     pub(crate) members: u32,
     /// The names that must be there.
     pub(crate) required: Vec<u32>,
-    /// A bit for each of the first 64 names that must be there.
+    /// A bit for each of the first 63 names that must be there.
     pub(crate) required_first: u64,
     /// Where in the list of [`Schema::followers`] those of this object stand: which member comes
     /// first, then which comes after each.
@@ -162,6 +163,9 @@ pub(crate) struct Fields {
     /// The node of members that are not declared.
     pub(crate) additional: NodeId,
 }
+
+/// The bit of every member past the first 63 of its object.
+pub(crate) const PAST_63: u64 = 1 << 63;
 
 /// The member that stands nowhere, present in every schema.
 pub(crate) const NO_MEMBER: u32 = 0;
@@ -176,7 +180,7 @@ pub(crate) struct Member {
     pub(crate) node: NodeId,
     /// Where in the list of [`Schema::followers`] the one after this stands.
     pub(crate) after: u32,
-    /// The place among the names of the object, and its bit if it is one of the first 64.
+    /// The place among the names of the object, and its bit in a set of them.
     pub(crate) place: u32,
     pub(crate) bit: u64,
     pattern: Box<[u8]>,
@@ -191,7 +195,7 @@ impl Member {
         // A name with one of these never stands in a text as it is: no comparison may hold.
         let escaped = name.bytes().any(|b| matches!(b, b'"' | b'\\' | 0..0x20));
         let mask = if escaped { u32::MAX } else { (1 << length) - 1 };
-        let bit = if place < 64 { 1 << place } else { 0 };
+        let bit = if place < 63 { 1 << place } else { PAST_63 };
         Self { head: u8x16::new(head), mask, length: pattern.len() as u32, node, after, place, bit, pattern }
     }
 
@@ -355,6 +359,7 @@ impl Compiler {
             (Kind::Object, _) => {}
             (found, _) => return Err(SchemaError::NotASchema { at: pointer(&self.steps, id), found }),
         }
+        let mut constants = Vec::new();
         let [mut properties, mut items, mut additional, mut required] = [None; 4];
         for member in value.members() {
             let (keyword, value) = (member.name, member.value);
@@ -368,9 +373,9 @@ impl Compiler {
                     if value.kind() != Kind::Array {
                         return Err(self.wrong(id, "enum", "an array", value));
                     }
-                    node.constants.push(Constants::new("enum", value.items()));
+                    constants.push(Constants::new("enum", value.items()));
                 }
-                "const" => node.constants.push(Constants::new("const", std::iter::once(value))),
+                "const" => constants.push(Constants::new("const", std::iter::once(value))),
                 "minLength" => node.min_length = self.length(id, "minLength", value)?,
                 "maxLength" => node.max_length = self.length(id, "maxLength", value)?,
                 "minimum" => match value.as_number() {
@@ -392,6 +397,7 @@ impl Compiler {
                 }
             }
         }
+        node.constants = constants.into();
         node.prepare();
         self.portability(id, value);
         self.nodes[id as usize] = node;
@@ -450,7 +456,7 @@ impl Compiler {
                     self.members.push(member(name, place, fields.additional));
                 }
                 fields.required.push(place);
-                if place < 64 {
+                if place < 63 {
                     fields.required_first |= 1 << place;
                 }
             }

@@ -61,19 +61,14 @@ impl Minimum {
     }
 }
 
-const NEGATIVE: u8 = 1;
-const ZERO: u8 = 2;
-const ONE_OR_MORE: u8 = 4;
+const ZERO: u8 = 1;
+const ONE_OR_MORE: u8 = 2;
 
-/// Every way in which a number can start.
-pub(crate) const ANY_START: u8 = NEGATIVE | ZERO | ONE_OR_MORE;
+/// Every way in which a number without a sign can start.
+pub(crate) const ANY_START: u8 = ZERO | ONE_OR_MORE;
 
-/// Returns the bit for a number, without an exponent, whose first byte is `byte`.
+/// Returns the bit for a number without sign and exponent that starts with the digit `byte`.
 #[inline(always)]
 pub(crate) fn start_class(byte: u8) -> u8 {
-    match byte {
-        b'-' => NEGATIVE,
-        b'0' => ZERO,
-        _ => ONE_OR_MORE,
-    }
+    if byte == b'0' { ZERO } else { ONE_OR_MORE }
 }

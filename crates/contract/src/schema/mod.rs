@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::json::{Document, Kind, Pointer, ReadError};
 
-pub(crate) use compile::{ANY, FREE, Fields, Member, NO_MEMBER, Node, NodeId, Step, Types};
+pub(crate) use compile::{ANY, FREE, Fields, Member, NO_MEMBER, Node, NodeId, PAST_63, Step, Types};
 pub(crate) use constants::{Constants, Literal};
 pub(crate) use names::Names;
 
